@@ -1,0 +1,130 @@
+"""The element types that a case can have, and how their bits become numbers.
+
+Tensors travel as NumPy *storage* arrays: the native type where NumPy has one, bit patterns (uint16) for bfloat16.
+:func:`decode` makes numbers of them (float64, or int64 for integers; both exact), :func:`encode` rounds numbers once,
+to nearest even, into storage.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from golden.rounding import round_to_format
+
+
+@dataclass(frozen=True)
+class DType:
+    """One element type: its storage and, for a floating type, its format in the terms of IEEE 754.
+
+    ``precision`` counts the leading one; ``2.0**emin`` is the smallest normal number.
+    """
+
+    name: str
+    kind: str
+    storage: np.dtype
+    precision: int = 0
+    emin: int = 0
+    emax: int = 0
+
+    @property
+    def is_float(self) -> bool:
+        return self.kind == "float"
+
+    @property
+    def itemsize(self) -> int:
+        """Bytes an element."""
+        return self.storage.itemsize
+
+    @property
+    def unit(self) -> float:
+        """Unit roundoff ``u = 2**-precision``: the largest relative error of one rounding to nearest."""
+        return 2.0**-self.precision if self.is_float else 0.0
+
+    @property
+    def smallest_normal(self) -> float:
+        return 2.0**self.emin
+
+    @property
+    def quantum(self) -> float:
+        """The smallest subnormal number, and the spacing of all subnormal ones; 1 for integers."""
+        return 2.0 ** (self.emin - self.precision + 1) if self.is_float else 1.0
+
+    @property
+    def largest(self) -> float:
+        """The largest finite number."""
+        if self.is_float:
+            return (2.0 - 2.0 ** (1 - self.precision)) * 2.0**self.emax
+        return float(np.iinfo(self.storage).max)
+
+
+def _float(name: str, storage: str, precision: int, emax: int) -> DType:
+    return DType(name, "float", np.dtype(storage), precision, 1 - emax, emax)
+
+
+DTYPES: dict[str, DType] = {
+    dtype.name: dtype
+    for dtype in (
+        _float("float64", "float64", 53, 1023),
+        _float("float32", "float32", 24, 127),
+        _float("float16", "float16", 11, 15),
+        _float("bfloat16", "uint16", 8, 127),
+        DType("int64", "int", np.dtype("int64")),
+        DType("int32", "int", np.dtype("int32")),
+        DType("int8", "int", np.dtype("int8")),
+    )
+}
+
+FLOATS = tuple(name for name, dtype in DTYPES.items() if dtype.is_float)
+INTEGERS = tuple(name for name, dtype in DTYPES.items() if not dtype.is_float)
+
+
+def dtype_of(name: str) -> DType:
+    """Return the element type called ``name``; raises ValueError that lists the known ones."""
+    try:
+        return DTYPES[name]
+    except KeyError:
+        raise ValueError(f"unknown dtype {name!r}; there are {', '.join(DTYPES)}") from None
+
+
+def decode(storage: np.ndarray, name: str) -> np.ndarray:
+    """Return the numbers in ``storage``: float64 for a floating dtype, int64 for an integer one; always exact."""
+    dtype = dtype_of(name)
+    if name == "bfloat16":
+        return (storage.astype(np.uint32) << np.uint32(16)).view(np.float32).astype(np.float64)
+    return storage.astype(np.float64 if dtype.is_float else np.int64)
+
+
+def encode(values: np.ndarray, name: str) -> np.ndarray:
+    """Return ``values`` (float64, or int64 for an integer dtype) as storage of dtype ``name``.
+
+    Floating values are rounded once, to nearest even, and overflow to infinity; a NaN stays one.
+    Integers wrap around, as two's complement arithmetic does.
+    """
+    dtype = dtype_of(name)
+    if not dtype.is_float:
+        return np.asarray(values, dtype=np.int64).astype(dtype.storage)
+    values = np.asarray(values, dtype=np.float64)
+    if name == "float64":
+        return values.copy()
+    with np.errstate(over="ignore"):
+        if name != "bfloat16":  # NumPy rounds float64 once, to nearest even, into the types that it has.
+            return np.asarray(values.astype(dtype.storage))
+    rounded = round_to_format(values, dtype.precision, dtype.emin, dtype.largest)
+    codes = (np.asarray(rounded.astype(np.float32)).view(np.uint32) >> np.uint32(16)).astype(np.uint16)
+    return np.where(np.isnan(rounded), np.uint16(0x7FC0), codes)
+
+
+def ulp(values: np.ndarray, name: str) -> np.ndarray:
+    """Return the spacing of dtype ``name`` around each of ``values`` (float64): one unit in the last place.
+
+    The spacing of the binade that holds the value (Muller et al., Handbook of Floating-Point Arithmetic, 2.6);
+    the subnormal spacing below the smallest normal number; 1 for integers.
+    """
+    dtype = dtype_of(name)
+    if not dtype.is_float:
+        return np.ones(np.shape(values))
+    magnitude = np.clip(np.abs(np.nan_to_num(values, nan=0.0)), dtype.smallest_normal, dtype.largest)
+    _, exponent = np.frexp(magnitude)
+    return np.ldexp(1.0, exponent - dtype.precision)

@@ -1,0 +1,198 @@
+"""The inputs of a case, bit-identical on every machine.
+
+Values come from NumPy's counter-based generator Philox (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3",
+SC 2011), keyed by the case's seed and the tensor's name, and from integer arithmetic up to the one final rounding into
+the dtype. A regime is a law of values; each aims at a kind of fault.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping
+
+import numpy as np
+
+from golden import layout as layouts
+from golden.case import Case, CaseError
+from golden.dtypes import DType, dtype_of, encode
+
+Law = Callable[["Words", tuple[int, ...], DType], np.ndarray]
+
+
+class Words:
+    """A stream of uniform 64-bit words, fixed by a seed and a name."""
+
+    def __init__(self, seed: int, name: str) -> None:
+        key = int.from_bytes(hashlib.sha256(f"{seed}:{name}".encode()).digest()[:16], "little")
+        self._generator = np.random.Philox(key=key)
+
+    def take(self, *shape: int) -> np.ndarray:
+        """Return the next words of the stream as uint64 of ``shape``."""
+        count = int(np.prod(shape, dtype=np.int64))
+        return self._generator.random_raw(count).reshape(shape) if count else np.zeros(shape, np.uint64)
+
+    def below(self, limit: int, *shape: int) -> np.ndarray:
+        """Return integers from 0 to ``limit - 1`` as int64; ``limit`` is far below 2**64, so the bias is nothing."""
+        return (self.take(*shape) % np.uint64(limit)).astype(np.int64)
+
+    def fraction(self, *shape: int) -> np.ndarray:
+        """Return multiples of 2**-52 in [0, 1) as float64."""
+        return np.ldexp((self.take(*shape) >> np.uint64(12)).astype(np.float64), -52)
+
+    def sign(self, *shape: int) -> np.ndarray:
+        """Return +1 or -1 as float64."""
+        return 1.0 - 2.0 * (self.take(*shape) >> np.uint64(63)).astype(np.float64)
+
+
+def _normal(words: Words, shape: tuple[int, ...], dtype: DType) -> np.ndarray:
+    """Mean 0, deviation 1: twelve uniform 16-bit integers summed (Irwin-Hall), with 32 more bits below them."""
+    raw = words.take(4, *shape)
+    total = np.zeros(shape, np.int64)
+    for word in raw[:3]:
+        for shift in (0, 16, 32, 48):
+            total += ((word >> np.uint64(shift)) & np.uint64(0xFFFF)).astype(np.int64)
+    whole = ((total - 12 * 0x8000) << np.int64(32)) + (raw[3] >> np.uint64(32)).astype(np.int64)
+    return np.ldexp(whole.astype(np.float64), -48)
+
+
+def _shifted(words: Words, shape: tuple[int, ...], dtype: DType) -> np.ndarray:
+    """Mean 3, deviation 1: padded lanes that enter a sum or a variance as zeros show."""
+    return _normal(words, shape, dtype) + 3.0
+
+
+def _positive(words: Words, shape: tuple[int, ...], dtype: DType) -> np.ndarray:
+    """Uniform in (0, 1): no cancellation, so a biased rounding adds up."""
+    return words.fraction(*shape) + 2.0**-53
+
+
+def _integers(words: Words, shape: tuple[int, ...], dtype: DType) -> np.ndarray:
+    """Small whole numbers, -8 to 8: sums are exact, so nothing but the exact result is right."""
+    return words.below(17, *shape) - 8
+
+
+def _wide(words: Words, shape: tuple[int, ...], dtype: DType) -> np.ndarray:
+    """Exponents spread over a wide range: small terms are lost first where precision is short."""
+    reach = min(20, dtype.emax // 2)
+    exponent = words.below(2 * reach + 1, *shape) - reach
+    return words.sign(*shape) * np.ldexp(1.0 + words.fraction(*shape), exponent)
+
+
+def _cancelling(words: Words, shape: tuple[int, ...], dtype: DType) -> np.ndarray:
+    """Neighbours on the last axis that almost cancel, so that an error is large beside the result."""
+    values = _normal(words, shape, dtype)
+    nearly = 1.0 + np.ldexp(words.fraction(*shape), -10)
+    if shape and shape[-1] > 1:
+        pairs = shape[-1] // 2
+        values[..., 1 : 2 * pairs : 2] = -(values * nearly)[..., 0 : 2 * pairs : 2]
+    return values
+
+
+def _large(words: Words, shape: tuple[int, ...], dtype: DType) -> np.ndarray:
+    """The top three binades: products and sums overflow unless the algorithm takes care."""
+    exponent = dtype.emax - words.below(3, *shape)
+    return words.sign(*shape) * np.ldexp(1.0 + words.fraction(*shape) * (1 - 2.0**-8), exponent)
+
+
+def _subnormal(words: Words, shape: tuple[int, ...], dtype: DType) -> np.ndarray:
+    """Subnormal numbers and the first normal ones: what flushes to zero shows."""
+    whole = words.below(2 ** min(dtype.precision, 62), *shape).astype(np.float64)
+    return words.sign(*shape) * whole * dtype.quantum
+
+
+def _planted(plants: tuple[float, ...]) -> Law:
+    """Normal values with one to three of ``plants`` put in: among them the first, the last, or anywhere."""
+
+    def law(words: Words, shape: tuple[int, ...], dtype: DType) -> np.ndarray:
+        values = _normal(words, shape, dtype)
+        flat = values.reshape(-1)
+        if flat.size:
+            for where, which, place in words.below(2**32, 1 + int(words.below(3, 1)[0]), 3):
+                position = (0, flat.size - 1, where % flat.size, where % flat.size)[place % 4]
+                flat[position] = plants[which % len(plants)]
+        return values
+
+    return law
+
+
+def _masked(words: Words, shape: tuple[int, ...], dtype: DType) -> np.ndarray:
+    """Half of the elements -inf, as a mask leaves them, and now and then a whole row of the last axis."""
+    values = _normal(words, shape, dtype)
+    values[words.sign(*shape) < 0] = -np.inf
+    if shape:
+        values[words.below(4, *shape[:-1]) == 0] = -np.inf
+    return values
+
+
+def _signed_zero(words: Words, shape: tuple[int, ...], dtype: DType) -> np.ndarray:
+    """Zeros of both signs among normal values."""
+    values = _normal(words, shape, dtype)
+    kind = words.below(3, *shape)
+    return np.where(kind == 0, values, np.where(kind == 1, 0.0, -0.0))
+
+
+def _full(words: Words, shape: tuple[int, ...], dtype: DType) -> np.ndarray:
+    """Every bit pattern of an integer dtype."""
+    return words.take(*shape).astype(np.int64)
+
+
+def _extremes(words: Words, shape: tuple[int, ...], dtype: DType) -> np.ndarray:
+    """The ends of an integer dtype's range, and what lies around zero."""
+    ends = np.iinfo(dtype.storage)
+    return np.array([0, 1, -1, ends.max, ends.min, ends.max - 1, ends.min + 1], np.int64)[words.below(7, *shape)]
+
+
+FLOAT_REGIMES: dict[str, Law] = {
+    "normal": _normal,
+    "shifted": _shifted,
+    "positive": _positive,
+    "integers": _integers,
+    "wide": _wide,
+    "cancelling": _cancelling,
+    "large": _large,
+    "subnormal": _subnormal,
+    "nan": _planted((np.nan,)),
+    "inf": _planted((np.inf, -np.inf)),
+    "mixed": _planted((np.nan, np.inf, -np.inf, -0.0)),
+    "masked": _masked,
+    "signed_zero": _signed_zero,
+}
+"""The laws of values for floating dtypes, by name."""
+
+INTEGER_REGIMES: dict[str, Law] = {"normal": _integers, "integers": _integers, "full": _full, "extremes": _extremes}
+"""The laws of values for integer dtypes, by name; ``normal`` is the small integers, so that it is always a default."""
+
+
+def regimes_of(dtype: str) -> dict[str, Law]:
+    """Return the regimes that ``dtype`` has, by name."""
+    return FLOAT_REGIMES if dtype_of(dtype).is_float else INTEGER_REGIMES
+
+
+def make_input(case: Case, tensor: str, shape: tuple[int, ...]) -> np.ndarray:
+    """Return the logical values of one input as contiguous storage of the case's dtype; raises CaseError."""
+    spec, known = case.spec(tensor), regimes_of(case.dtype)
+    if spec.regime not in known:
+        raise CaseError(f"tensors.{tensor}: {case.dtype} has no regime {spec.regime!r}; it has {', '.join(known)}")
+    axis = layouts.expanded_axis(spec.layout)
+    if axis is not None and axis >= len(shape):
+        raise CaseError(f"tensors.{tensor}: layout {spec.layout!r} expands axis {axis} of shape {shape}")
+    drawn = tuple(1 if index == axis and size else size for index, size in enumerate(shape))
+    # A scalar is drawn as one element, since NumPy turns results of rank 0 into scalars that cannot be assigned to.
+    values = known[spec.regime](Words(case.seed, tensor), drawn or (1,), dtype_of(case.dtype))
+    return np.array(np.broadcast_to(encode(values, case.dtype).reshape(drawn), shape), order="C")
+
+
+def make_inputs(case: Case, shapes: Mapping[str, tuple[int, ...]]) -> dict[str, np.ndarray]:
+    """Return every input of ``case`` by tensor name, as logical storage arrays of the given ``shapes``."""
+    for name in case.tensors:
+        if name not in shapes:
+            raise CaseError(f"{case.operation} has no tensor {name!r}; it has {', '.join(shapes)}")
+    return {name: make_input(case, name, tuple(shape)) for name, shape in shapes.items()}
+
+
+def digest(arrays: Mapping[str, np.ndarray]) -> str:
+    """Return the SHA-256 (16 hex digits) of arrays by name, shape and little-endian bytes."""
+    state = hashlib.sha256()
+    for name, array in arrays.items():
+        state.update(f"{name}{tuple(array.shape)}".encode())
+        state.update(np.ascontiguousarray(array).astype(array.dtype.newbyteorder("<"), copy=False).tobytes())
+    return state.hexdigest()[:16]

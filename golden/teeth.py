@@ -1,0 +1,100 @@
+"""Teeth: what would the judge have refused?
+
+A check is worth what it can refuse. For each case cheap corruptions of the golden result are put before the same judge;
+what it would accept, the case cannot find (the tolerance is too wide for it, or the values are too kind).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from golden.dtypes import encode
+from golden.judge import EXACT, Golden, judge
+from golden.rounding import round_significand
+
+NEXT_LOWER = {"float64": 24, "float32": 11, "float16": 8, "bfloat16": 4}
+"""Significand bits of the next lower precision: float32 for float64, tf32 for float32, bfloat16's, float8's."""
+
+CORRUPTIONS = ("zeros", "last dropped", "permuted", "lower inputs", "tile unwritten")
+
+_TILE = 16
+
+Reference = Callable[[Mapping[str, np.ndarray]], np.ndarray]
+
+
+@dataclass(frozen=True)
+class Teeth:
+    """Which corruptions the judge ``refused`` and which it ``accepted``; one that changes no bit is in neither."""
+
+    refused: tuple[str, ...]
+    accepted: tuple[str, ...]
+
+    @property
+    def vacuous(self) -> bool:
+        """Nothing that was tried would have been refused."""
+        return bool(self.accepted) and not self.refused
+
+
+def bite(
+    golden: Golden,
+    inputs: Mapping[str, np.ndarray],
+    reference: Reference,
+    *,
+    reduced_axes: Mapping[str, int],
+    neutral: float,
+) -> Teeth:
+    """Return the teeth of a case.
+
+    ``inputs`` are the decoded values by tensor, ``reference`` the contract's formula over plain arrays,
+    ``reduced_axes`` the axis of each tensor that the reduction runs along, and ``neutral`` the value that takes an
+    element out of the reduction.
+    """
+    outcomes: dict[str, list[str]] = {"refused": [], "accepted": []}
+    with np.errstate(all="ignore"):
+        for name, output in _corrupted(golden, inputs, reference, reduced_axes, neutral):
+            verdict = judge(golden, output)
+            if verdict.status != EXACT:
+                outcomes["accepted" if verdict.passes else "refused"].append(name)
+    return Teeth(tuple(outcomes["refused"]), tuple(outcomes["accepted"]))
+
+
+def _corrupted(
+    golden: Golden,
+    inputs: Mapping[str, np.ndarray],
+    reference: Reference,
+    reduced_axes: Mapping[str, int],
+    neutral: float,
+) -> Iterator[tuple[str, np.ndarray]]:
+    if not golden.nominal.size:
+        return
+
+    def recompute(changed: Mapping[str, np.ndarray]) -> np.ndarray:
+        return encode(reference({**inputs, **changed}), golden.dtype)
+
+    yield "zeros", np.zeros_like(golden.nominal)
+    tensor, axis = next(iter(reduced_axes.items()), (next(reversed(inputs)), -1))
+    if reduced_axes:
+        yield "last dropped", recompute({tensor: _last_dropped(inputs[tensor], axis, neutral)})
+    if inputs[tensor].ndim:
+        yield "permuted", recompute({tensor: np.roll(inputs[tensor], 1, axis)})
+    if golden.dtype in NEXT_LOWER:
+        bits = NEXT_LOWER[golden.dtype]
+        yield "lower inputs", recompute({name: round_significand(x, bits) for name, x in inputs.items()})
+    yield "tile unwritten", _last_tile_zeroed(golden.nominal)
+
+
+def _last_dropped(values: np.ndarray, axis: int, neutral: float) -> np.ndarray:
+    dropped = values.copy()
+    if values.shape[axis]:
+        np.moveaxis(dropped, axis, -1)[..., -1] = neutral
+    return dropped
+
+
+def _last_tile_zeroed(nominal: np.ndarray) -> np.ndarray:
+    """Return golden with its last tile zero, as where a kernel's grid is one program short."""
+    output = nominal.copy()
+    output[(*(-1,) * (output.ndim - 2), *(slice(-min(_TILE, size), None) for size in output.shape[-2:]))] = 0
+    return output

@@ -1,0 +1,52 @@
+"""gemm(a, b): the matrix product, batched when the operands have a batch axis."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from hypothesis import strategies as st
+
+from golden import enclosure
+from golden.case import Case
+from kernels import strategies
+from kernels.operation import Operation
+
+
+class Gemm(Operation):
+    """a @ b; a is (batch..., m, k), b is (batch..., k, n). float16 and bfloat16 accumulate in float32."""
+
+    name = "gemm"
+    policies: ClassVar = {
+        "NaN": "a NaN in a row of a or a column of b makes every element of their product NaN",
+        "inf": "0 * inf and inf - inf are NaN",
+        "overflow": "open where the sum of magnitudes exceeds the accumulator's range, since the order decides",
+        "empty": "k = 0 gives zeros",
+    }
+
+    def shapes(self, case: Case) -> dict[str, tuple[int, ...]]:
+        batch, (m, n, k) = self._batch(case), self.size(case, "m", "n", "k")
+        return {"a": (*batch, m, k), "b": (*batch, k, n)}
+
+    def output_shape(self, case: Case) -> tuple[int, ...]:
+        return (*self._batch(case), *self.size(case, "m", "n"))
+
+    def _batch(self, case: Case) -> tuple[int, ...]:
+        return self.size(case, "batch") if "batch" in case.dims else ()
+
+    @staticmethod
+    @st.composite
+    def _dims(draw: st.DrawFn, budget: int) -> tuple[dict[str, Any], dict[str, Any]]:
+        dims: dict[str, Any] = dict(zip(("m", "n", "k"), draw(strategies.matrix_sizes(budget)), strict=True))
+        batch = draw(st.sampled_from([None, None, 1, 2, 3, 0]))
+        if batch is not None:
+            dims["batch"] = batch
+        return dims, {}
+
+    def dims(self, budget: int) -> st.SearchStrategy[tuple[dict[str, Any], dict[str, Any]]]:
+        return self._dims(budget)
+
+    def reduced_axes(self, case: Case) -> dict[str, int]:
+        return {"a": -1, "b": -2}
+
+    def reference(self, a: Any, b: Any) -> Any:
+        return enclosure.matmul(a, b)

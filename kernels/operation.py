@@ -1,0 +1,129 @@
+"""What a contract is: everything an operation promises, said once, for every implementation and platform.
+
+A contract is a subclass of :class:`Operation`. Its ``reference`` is the formula, written over enclosures
+(:mod:`golden.enclosure`), whose signature is also the signature of every implementation: tensors first, in order,
+parameters keyword-only, new tensors returned.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from golden.case import Case, CaseError
+from golden.dtypes import FLOATS, dtype_of
+from golden.inputs import regimes_of
+from golden.precision import Precision
+
+if TYPE_CHECKING:
+    from hypothesis.strategies import SearchStrategy
+
+DECLARED: list[type[Operation]] = []
+"""Every contract defined so far, in order; :mod:`kernels.registry` makes the catalogue of them."""
+
+
+class Operation:
+    """A contract. Subclass it, give it a ``name``, and define ``shapes``, ``output_shape``, ``dims`` and ``reference``.
+
+    Attributes:
+        name: what the operation is called, also in case lines and in ``operation/paradigm/name``.
+        dtypes: the element types it is defined for.
+        neutral: the value that, put in the place of an element, takes that element out of the reduction.
+        policies: what happens where platforms may disagree (NaN, signed zero, empty, ...), a sentence each.
+    """
+
+    name: ClassVar[str] = ""
+    dtypes: ClassVar[tuple[str, ...]] = FLOATS
+    neutral: ClassVar[float] = 0.0
+    policies: ClassVar[Mapping[str, str]] = {}
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        DECLARED.append(cls)
+
+    # What a contract's author defines.
+
+    def shapes(self, case: Case) -> dict[str, tuple[int, ...]]:
+        """Return the shape of every input tensor, by name and in the order of the call; raises CaseError."""
+        raise NotImplementedError
+
+    def output_shape(self, case: Case) -> tuple[int, ...]:
+        """Return the shape of the result."""
+        raise NotImplementedError
+
+    def dims(self, budget: int) -> SearchStrategy[tuple[dict[str, Any], dict[str, Any]]]:
+        """Return a strategy of (dims, params), aimed at where faults live; at most ``budget`` elements a tensor."""
+        raise NotImplementedError
+
+    def reference(self, *tensors: Any, **params: Any) -> Any:
+        """Return the formula's result; the arguments are enclosures or plain float64 arrays."""
+        raise NotImplementedError
+
+    def reduced_axes(self, case: Case) -> dict[str, int]:
+        """Return, for each tensor that is summed over, the axis that the reduction runs along; none by default."""
+        return {}
+
+    def precision(self, dtype: str) -> Precision:
+        """Return how precisely the contract wants ``dtype`` computed: narrow types in float32, by default."""
+        return Precision(compute=dtype if dtype in ("float64", "float32") else "float32")
+
+    def regimes(self, dtype: str, tensor: str) -> tuple[str, ...]:
+        """Return the regimes that values of ``tensor`` may come from; all that the dtype has, by default."""
+        return tuple(regimes_of(dtype))
+
+    # What everything else asks.
+
+    @property
+    def signature(self) -> str:
+        """The signature as people write it: ``softmax(x, *, dim)``."""
+        parameters = inspect.signature(self.reference).parameters.values()
+        plain = [parameter.replace(annotation=inspect.Parameter.empty) for parameter in parameters]
+        return f"{self.name}{inspect.Signature(plain)}"
+
+    @property
+    def tensors(self) -> tuple[str, ...]:
+        """The names of the input tensors in the order of the call."""
+        return self._names(inspect.Parameter.POSITIONAL_OR_KEYWORD)
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        """The names of the keyword-only parameters."""
+        return self._names(inspect.Parameter.KEYWORD_ONLY)
+
+    def call(self, function: Callable[..., Any], tensors: Mapping[str, Any], case: Case) -> Any:
+        """Return ``function`` called with the tensors in order and the case's parameters."""
+        return function(*(tensors[name] for name in self.tensors), **case.params)
+
+    def check(self, case: Case) -> None:
+        """Raise CaseError unless ``case`` is one of this operation, with all that it needs and nothing else."""
+        if dtype_of(case.dtype).name not in self.dtypes:
+            raise CaseError(f"{self.name} is not defined for {case.dtype}; it is for {', '.join(self.dtypes)}")
+        if set(case.params) != set(self.parameters):
+            raise CaseError(f"{self.signature} takes the params {list(self.parameters)}, not {sorted(case.params)}")
+        shapes = self.shapes(case)
+        for tensor, spec in case.tensors.items():
+            if tensor not in shapes:
+                raise CaseError(f"{self.signature} has no tensor {tensor!r}")
+            if spec.regime not in regimes_of(case.dtype):
+                known = ", ".join(regimes_of(case.dtype))
+                raise CaseError(f"tensors.{tensor}: {case.dtype} has no regime {spec.regime!r}; it has {known}")
+
+    def size(self, case: Case, *names: str) -> tuple[int, ...]:
+        """Return dims ``names`` of the case, which must be single integers; raises CaseError."""
+        return tuple(self._dim(case, name, int) for name in names)
+
+    def shape(self, case: Case, name: str) -> tuple[int, ...]:
+        """Return dim ``name`` of the case, which must be a list of integers; raises CaseError."""
+        return tuple(self._dim(case, name, list))
+
+    def _dim(self, case: Case, name: str, kind: type) -> Any:
+        value = case.dims.get(name)
+        if not isinstance(value, kind):
+            what = "an integer" if kind is int else "a list of integers"
+            raise CaseError(f"{self.name} needs dims.{name}, {what}; the case has {dict(case.dims)}")
+        return value
+
+    def _names(self, kind: Any) -> tuple[str, ...]:
+        parameters = inspect.signature(self.reference).parameters.values()
+        return tuple(parameter.name for parameter in parameters if parameter.kind == kind)

@@ -1,0 +1,238 @@
+"""Which operations and implementations there are: the decorator that registers one, and the catalogue of all.
+
+A file whose toolchain is not installed is reported absent, with the reason; any other fault in a kernel file is one
+clear :class:`KernelFileError`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import importlib.util
+import pkgutil
+import sys
+import traceback
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from golden.precision import NUMERICS
+from kernels.operation import DECLARED, Operation
+
+TOOLCHAINS = {
+    "torch": "torch",
+    "inductor": "torch",
+    "triton": "triton",
+    "ninetoothed": "ninetoothed",
+    "tilelang": "tilelang",
+    "opencl": "pyopencl",
+}
+"""The module that each paradigm's files need. A paradigm that is not listed needs whatever its file imports."""
+
+_BUILT_IN = Path(__file__).parent
+
+
+class KernelFileError(Exception):
+    """A kernel file cannot be used; the message names the file and says what would be right."""
+
+
+@dataclass(frozen=True)
+class Implementation:
+    """One way to compute an operation.
+
+    Attributes:
+        operation, paradigm, name: the three parts of its ``id``.
+        function: takes torch tensors and keyword parameters, returns a new tensor.
+        optimizes, technique: the name of the implementation that it makes faster (of the same paradigm), and how.
+        numerics: what it declares of its arithmetic, one of :data:`golden.precision.NUMERICS`.
+        dtypes: the element types it is written for; None for all that the operation has.
+        source: the file that it stands in.
+    """
+
+    operation: str
+    paradigm: str
+    name: str
+    function: Callable[..., Any] = field(repr=False)
+    optimizes: str | None = None
+    technique: str | None = None
+    numerics: str = "ieee"
+    dtypes: tuple[str, ...] | None = None
+    source: str = ""
+
+    @property
+    def id(self) -> str:
+        return f"{self.operation}/{self.paradigm}/{self.name}"
+
+
+@dataclass(frozen=True)
+class Catalogue:
+    """Everything that was loaded. ``absent`` maps ``operation/paradigm`` or a file to why it could not be."""
+
+    operations: dict[str, Operation]
+    implementations: dict[str, Implementation]
+    absent: dict[str, str]
+
+
+_IMPLEMENTATIONS: list[Implementation] = []
+_ABSENT: dict[str, tuple[str, str]] = {}  # module name -> (what is absent, why)
+
+
+def implementation(
+    operation: str,
+    *,
+    paradigm: str,
+    name: str | None = None,
+    optimizes: str | None = None,
+    technique: str | None = None,
+    numerics: str = "ieee",
+    dtypes: Sequence[str] | None = None,
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Return a decorator that registers a function as one implementation of ``operation``.
+
+    Its name is the function's, unless ``name`` says another. Raises KernelFileError for numerics that are not known.
+    """
+    if numerics not in NUMERICS:
+        raise KernelFileError(f"{operation}/{paradigm}: unknown numerics {numerics!r}; there are {', '.join(NUMERICS)}")
+
+    def register(function: Callable[..., Any]) -> Callable[..., Any]:
+        _IMPLEMENTATIONS.append(
+            Implementation(
+                operation=operation,
+                paradigm=paradigm,
+                name=name or function.__name__,
+                function=function,
+                optimizes=optimizes,
+                technique=technique,
+                numerics=numerics,
+                dtypes=tuple(dtypes) if dtypes is not None else None,
+                source=function.__code__.co_filename if hasattr(function, "__code__") else function.__module__,
+            )
+        )
+        return function
+
+    return register
+
+
+def load(paths: Iterable[str | Path] = ()) -> Catalogue:
+    """Return the catalogue of this package and of the kernel files and folders in ``paths``.
+
+    May be called again, with other paths too: a file is imported once. Raises KernelFileError.
+    """
+    modules = [_import_built_in(name) for name in _built_in_modules()]
+    modules += [_import_file(file) for path in paths for file in _files_of(Path(path))]
+    loaded = {module for module in modules if module}
+    operations: dict[str, Operation] = {}
+    for contract in DECLARED:
+        if contract.__module__ in loaded:
+            _add_operation(operations, contract)
+    implementations: dict[str, Implementation] = {}
+    for one in _IMPLEMENTATIONS:
+        if one.function.__module__ in loaded:
+            _add_implementation(implementations, one, operations)
+    _check_ladders(implementations)
+    absent = dict(_ABSENT[module] for module in modules if module in _ABSENT)
+    return Catalogue(operations, implementations, absent)
+
+
+def _built_in_modules() -> list[str]:
+    names = []
+    for folder in pkgutil.iter_modules([str(_BUILT_IN)]):
+        if folder.ispkg:
+            names.append(f"kernels.{folder.name}")
+            files = pkgutil.iter_modules([str(_BUILT_IN / folder.name)])
+            names += [f"kernels.{folder.name}.{file.name}" for file in files if not file.name.startswith("_")]
+    return names
+
+
+def _files_of(path: Path) -> list[Path]:
+    if path.is_dir():
+        files = sorted(file for file in path.rglob("*.py") if not file.name.startswith("_"))
+        if not files:
+            raise KernelFileError(f"no kernel file (*.py) in the folder {path}")
+        return files
+    if not path.is_file():
+        raise KernelFileError(f"no kernel file or folder {path}")
+    return [path]
+
+
+def _import_built_in(module: str) -> str:
+    _, operation, *paradigm = module.split(".")
+    what = f"{operation}/{paradigm[0]}" if paradigm else operation
+    return _import(module, what, lambda: importlib.import_module(module))
+
+
+def _import_file(file: Path) -> str:
+    file = file.resolve()
+    module = f"kernel_file_{hashlib.sha256(str(file).encode()).hexdigest()[:12]}_{file.stem}"
+    return _import(module, str(file), lambda: _execute(module, file))
+
+
+def _execute(name: str, file: Path) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(name, file)
+    if spec is None or spec.loader is None:
+        raise KernelFileError(f"{file} is not a Python file")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    try:
+        spec.loader.exec_module(module)
+    except BaseException:
+        del sys.modules[name]
+        raise
+    return module
+
+
+def _import(module: str, what: str, execute: Callable[[], ModuleType]) -> str:
+    """Import a kernel module once; an absent toolchain is noted, everything else is a KernelFileError."""
+    if module in sys.modules or module in _ABSENT:
+        return module
+    try:
+        execute()
+    except KernelFileError:
+        raise
+    except ImportError as error:
+        if (error.name or "").split(".")[0] not in TOOLCHAINS.values():
+            raise KernelFileError(_describe(what, error)) from error
+        _ABSENT[module] = (what, f"its toolchain does not import: {error}")
+    except Exception as error:
+        raise KernelFileError(_describe(what, error)) from error
+    return module
+
+
+def _describe(what: str, error: Exception) -> str:
+    if isinstance(error, SyntaxError):
+        return f"{error.filename}:{error.lineno}: {error.msg}: {(error.text or '').strip()}"
+    place = traceback.extract_tb(error.__traceback__)[-1]
+    return f"{what} does not import: {type(error).__name__}: {error} ({place.filename}:{place.lineno})"
+
+
+def _add_operation(operations: dict[str, Operation], contract: type[Operation]) -> None:
+    if not contract.name:
+        raise KernelFileError(f"the operation {contract.__qualname__} in {contract.__module__} has no name")
+    if contract.name in operations:
+        raise KernelFileError(f"the operation {contract.name!r} is defined twice, the second time as {contract}")
+    operations[contract.name] = contract()
+
+
+def _add_implementation(
+    known: dict[str, Implementation], one: Implementation, operations: dict[str, Operation]
+) -> None:
+    if one.operation not in operations:
+        raise KernelFileError(
+            f"{one.source} registers {one.id!r}, but there is no operation {one.operation!r}; "
+            f"there are {', '.join(sorted(operations))}"
+        )
+    if one.id in known:
+        raise KernelFileError(f"{one.id!r} is registered twice: in {known[one.id].source} and in {one.source}")
+    unknown = set(one.dtypes or ()) - set(operations[one.operation].dtypes)
+    if unknown:
+        raise KernelFileError(f"{one.source}: {one.id} names dtypes that {one.operation} lacks: {sorted(unknown)}")
+    known[one.id] = one
+
+
+def _check_ladders(implementations: dict[str, Implementation]) -> None:
+    for one in implementations.values():
+        base = f"{one.operation}/{one.paradigm}/{one.optimizes}"
+        if one.optimizes and base not in implementations:
+            raise KernelFileError(f"{one.source}: {one.id} optimizes {base}, which is not there")

@@ -1,0 +1,115 @@
+"""Hypothesis strategies that contracts build their cases from, biased to where faults live.
+
+Faults live at 0 and 1, at primes, at powers of two and their neighbours, at block edges, in long thin shapes and in
+many tiny rows. ``budget`` is the largest number of elements that a tensor may have on the platform at hand.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from hypothesis import strategies as st
+
+from golden import layout as layouts
+from golden.case import Case, TensorSpec
+
+if TYPE_CHECKING:
+    from kernels.operation import Operation
+
+_LANDMARKS = sorted(
+    {0, 1, 2, 3, 5, 6, 7, 11, 13, 17, 31, 33, 37, 48, 61, 67, 96, 97, 100, 127, 129, 160, 193, 251, 255, 257, 384, 509}
+    | {511, 513, 640, 768, 769, 1000, 1021, 1023, 1025, 1536, 2047, 2049, 2560, 3001, 4093, 4095, 4097, 5000, 8191}
+    | {8193, 10007, 16385, 32769, 65537, *(2**k for k in range(17))}
+)
+
+
+def sizes(limit: int, *, least: int = 0) -> st.SearchStrategy[int]:
+    """Return a strategy of one dimension, ``least`` to ``limit``."""
+    landmarks = [size for size in _LANDMARKS if least <= size <= limit]
+    anything = st.integers(least, max(limit, least))
+    return st.one_of(st.sampled_from(landmarks), anything) if landmarks else anything
+
+
+@st.composite
+def shapes(draw: st.DrawFn, budget: int, *, ranks: tuple[int, ...] = (1, 2, 3, 0, 4)) -> list[int]:
+    """Draw a shape of at most ``budget`` elements; now and then with an axis of 0."""
+    shape: list[int] = []
+    room = budget
+    for _ in range(draw(st.sampled_from(ranks))):
+        # The empty axis is drawn apart, so that emptiness does not eat a large part of the cases.
+        size = 0 if draw(st.integers(0, 39)) == 39 else draw(sizes(min(room, 70000), least=1))
+        shape.append(size)
+        room //= max(size, 1)
+    return draw(st.permutations(shape)) if len(shape) > 1 else shape
+
+
+@st.composite
+def row_shapes(draw: st.DrawFn, budget: int) -> list[int]:
+    """Draw a shape with rows to reduce: few long ones, many tiny ones, or anything between; rank 1 or more."""
+    kind = draw(st.sampled_from(["rows", "long", "tiny", "any"]))
+    if kind == "any":
+        return draw(shapes(budget, ranks=(2, 1, 3, 4)))
+    if kind == "long":
+        length = draw(sizes(min(budget, 70000), least=2))
+        return [draw(st.integers(1, max(1, min(3, budget // length)))), length]
+    if kind == "tiny":
+        length = draw(st.integers(1, 5))
+        return [draw(sizes(max(1, min(budget // 8, 5000)), least=1)), length]
+    length = draw(sizes(min(math.isqrt(budget), 4096), least=1))
+    return [draw(sizes(min(budget // length, 512), least=1)), length]
+
+
+@st.composite
+def matrix_sizes(draw: st.DrawFn, budget: int) -> tuple[int, int, int]:
+    """Draw m, n, k so that no matrix has more than ``budget`` elements; k is often much longer than m and n."""
+    side = math.isqrt(budget)
+    if draw(st.integers(0, 24)) == 24:
+        return draw(st.sampled_from([(0, 3, 5), (3, 0, 5), (3, 5, 0), (0, 0, 0)]))
+    if draw(st.booleans()):
+        m, n = draw(sizes(min(side, 65), least=1)), draw(sizes(min(side, 65), least=1))
+        return m, n, draw(sizes(min(budget // max(m, n), 5000), least=1))
+    limit = min(side, 300)
+    return draw(sizes(limit, least=1)), draw(sizes(limit, least=1)), draw(sizes(limit, least=1))
+
+
+@st.composite
+def broadcast_partner(draw: st.DrawFn, shape: list[int]) -> list[int]:
+    """Draw a shape that broadcasts against ``shape``: mostly the same, else with axes of 1, or leading ones missing."""
+    if draw(st.integers(0, 2)) < 2:
+        return list(shape)
+    partner = [1 if draw(st.booleans()) else size for size in shape]
+    return partner[draw(st.integers(0, len(partner))) :]
+
+
+@st.composite
+def layout(draw: st.DrawFn, shape: tuple[int, ...], *, expandable: bool = True) -> str:
+    """Draw a layout that fits ``shape``: contiguous half of the time."""
+    if not shape:
+        return draw(st.sampled_from(["contiguous", "offset1", "offset3"]))
+    kinds = ["contiguous"] * 3 + ["sliced", "offset", "mixed"]
+    if len(shape) > 1:
+        kinds += ["transposed", "padded"]
+    if expandable:
+        kinds.append("expanded")
+    kind = draw(st.sampled_from(kinds))
+    return layouts.compose(
+        transposed=0 if kind == "transposed" or (kind == "mixed" and len(shape) > 1 and draw(st.booleans())) else None,
+        sliced=draw(st.integers(2, 3)) if kind in ("sliced", "mixed") else None,
+        padded=draw(st.sampled_from([1, 3, 8])) if kind == "padded" else None,
+        offset=draw(st.sampled_from([1, 3, 5, 7, 15, 4])) if kind in ("offset", "mixed") else None,
+        expanded=draw(st.integers(0, len(shape) - 1)) if kind == "expanded" else None,
+    )
+
+
+@st.composite
+def cases(draw: st.DrawFn, operation: Operation, budget: int, *, dtypes: tuple[str, ...] = ()) -> Case:
+    """Draw a case of ``operation`` with at most ``budget`` elements a tensor, of ``dtypes`` or of all it has."""
+    dtype = draw(st.sampled_from(dtypes or operation.dtypes))
+    dims, params = draw(operation.dims(budget))
+    bare = Case(operation.name, dtype, dims, params)
+    tensors: dict[str, Any] = {}
+    for name, shape in operation.shapes(bare).items():
+        regime = draw(st.sampled_from(operation.regimes(dtype, name)))
+        tensors[name] = TensorSpec(regime, draw(layout(shape)))
+    return Case(operation.name, dtype, dims, params, tensors, draw(st.integers(0, 2**16)))
