@@ -36,11 +36,10 @@ class Gemm(Operation):
     @staticmethod
     @st.composite
     def _dims(draw: st.DrawFn, budget: int) -> tuple[dict[str, Any], dict[str, Any]]:
-        dims: dict[str, Any] = dict(zip(("m", "n", "k"), draw(strategies.matrix_sizes(budget)), strict=True))
-        batch = draw(st.sampled_from([None, None, 1, 2, 3, 0]))
-        if batch is not None:
-            dims["batch"] = batch
-        return dims, {}
+        batch = draw(st.sampled_from([None, None, None, 1, 2, 3, 0]))
+        sizes = draw(strategies.matrix_sizes(budget // (batch or 1)))
+        dims: dict[str, Any] = dict(zip(("m", "n", "k"), sizes, strict=True))
+        return dims if batch is None else {"batch": batch, **dims}, {}
 
     def dims(self, budget: int) -> st.SearchStrategy[tuple[dict[str, Any], dict[str, Any]]]:
         return self._dims(budget)
