@@ -251,8 +251,8 @@ def _special_products(a: np.ndarray, b: np.ndarray) -> np.ndarray | float:
     everywhere_a, everywhere_b = np.ones(a.shape), np.ones(b.shape)
     nan = _count(np.isnan(a), everywhere_b) + _count(everywhere_a, np.isnan(b))
     nan += _count(np.isinf(a), b == 0) + _count(a == 0, np.isinf(b))
-    infinite = np.where(plus > 0, np.inf, 0.0) - np.where(minus > 0, np.inf, 0.0)
-    return np.where(nan > 0, np.nan, infinite)
+    infinite = np.where(plus > 0, np.inf, np.where(minus > 0, -np.inf, 0.0))
+    return np.where((nan > 0) | ((plus > 0) & (minus > 0)), np.nan, infinite)
 
 
 def _count(left: np.ndarray, right: np.ndarray) -> np.ndarray:
