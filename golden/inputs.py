@@ -158,6 +158,9 @@ FLOAT_REGIMES: dict[str, Law] = {
 }
 """The laws of values for floating dtypes, by name."""
 
+ORDINARY = ("normal", "shifted", "positive", "integers", "wide", "cancelling", "full")
+"""Regimes without special values and far from the ends of the range, where precision decides."""
+
 INTEGER_REGIMES: dict[str, Law] = {"normal": _integers, "integers": _integers, "full": _full, "extremes": _extremes}
 """The laws of values for integer dtypes, by name; ``normal`` is the small integers, so that it is always a default."""
 

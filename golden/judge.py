@@ -69,7 +69,7 @@ class Verdict:
 
 
 def seal(result: Enclosure | np.ndarray, dtype: str) -> Golden:
-    """Return the golden result: ``result``, and one rounding into ``dtype`` unless it was computed in that precision."""
+    """Return the golden result: ``result``, with a rounding into ``dtype`` unless it was computed in that precision."""
     kind = dtype_of(dtype)
     if not isinstance(result, Enclosure):
         nothing = np.zeros(result.shape)

@@ -1,0 +1,69 @@
+"""The pytest side of Portolan: options, one test for each subject, one session's workers, and the summary at the end.
+
+This file is a table of contents; what it names lives in ``suites/``.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+
+import pytest
+
+from golden.case import Case
+from suites import conclusion, options
+from suites.closing import Closing
+from suites.run import Run
+from suites.session import Session
+
+SESSION = pytest.StashKey[Session]()
+
+options.register_depths()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    options.add_options(parser)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.stash[SESSION] = Session(config)
+    config.pluginmanager.register(Closing(config.stash[SESSION]), "portolan-closing")
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: object) -> None:
+    """Tell a worker of pytest-xdist what its controller found."""
+    node.workerinput["portolan"] = node.config.stash[SESSION].for_worker()  # type: ignore[attr-defined]
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Make one test of each subject for every suite that asks for one."""
+    if "subject" in metafunc.fixturenames:
+        subjects = metafunc.config.stash[SESSION].subjects
+        metafunc.parametrize("subject", subjects, ids=[subject.id for subject in subjects])
+
+
+@pytest.fixture(scope="session")
+def run(request: pytest.FixtureRequest) -> Run:
+    """The run: platform workers, golden results, records."""
+    return request.config.stash[SESSION].run
+
+
+@pytest.fixture(scope="session")
+def asked_case(request: pytest.FixtureRequest) -> Case | None:
+    """The case of ``--case``, or None when cases are to be drawn."""
+    return request.config.stash[SESSION].case
+
+
+@pytest.fixture
+def conclude(run: Run, asked_case: Case | None, record_property: Callable[[str, object], None]) -> Callable[..., None]:
+    """What a suite ends its test with: ``conclude(subject, suite="...")``."""
+    return functools.partial(conclusion.conclude, run, case=asked_case, note=record_property)
+
+
+def pytest_report_teststatus(report: pytest.TestReport) -> tuple[str, str, str] | None:
+    """Show the verdict, the worst error and the number of cases where pytest would say PASSED."""
+    word = dict(getattr(report, "user_properties", ())).get("word")
+    if word and report.when == "call":
+        return report.outcome, {"passed": ".", "failed": "F"}.get(report.outcome, "s"), str(word)
+    return None

@@ -1,0 +1,1 @@
+"""How it is tested: one file a question, and the loop that all of them share."""

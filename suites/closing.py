@@ -1,0 +1,82 @@
+"""The end of a session: was everything that was asked for really executed, and the summary that a person reads."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterable
+from fnmatch import fnmatchcase
+
+import pytest
+
+from reports.bundle import read
+from reports.record import Record
+from reports.terminal import summary
+from suites.session import Session
+from suites.subject import Selection
+
+
+class Closing:
+    """A pytest plugin; in a worker of pytest-xdist it only ends that worker's processes."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._subjects: set[str] = set()
+        self._idle: list[str] = []
+
+    @property
+    def _is_controller(self) -> bool:
+        return not hasattr(self._session.config, "workerinput")
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Notice whether any subject was tested at all: a session of other tests has nothing to sum up."""
+        subject = dict(report.user_properties).get("subject")
+        if subject:
+            self._subjects.add(str(subject))
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        """Fail a session in which something that was asked for executed nothing."""
+        self._session.end_workers()
+        if self._is_controller and self._subjects:
+            self._idle = unexecuted(read(self._session.bundle.directory).records, self._session.selection)
+            if self._idle and session.exitstatus == pytest.ExitCode.OK:
+                session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        """Print the table, the failures, what was not run and why, and what to do next."""
+        if not self._subjects:
+            return
+        directory = self._session.bundle.directory
+        screen = shutil.get_terminal_size((120, 40)).columns
+        text = summary(
+            read(directory).records,
+            width=min(max(screen, 80), 160),
+            colour=terminalreporter.hasmarkup,
+            unrun=self._session.unrun,
+            where=f"python -m reports show --full {directory}",
+            options=self._session.replay_options,
+        )
+        terminalreporter.section("Portolan")
+        terminalreporter.write_line(text)
+        for line in self._idle:
+            terminalreporter.write_line(f"FAILED: {line}", red=True)
+
+    def pytest_unconfigure(self) -> None:
+        self._session.close(ran=bool(self._subjects))
+
+
+def unexecuted(records: Iterable[Record], selection: Selection) -> list[str]:
+    """Return, a sentence each, which patterns of the selection executed nothing; something must have, in any case."""
+    executed = {(record.platform, record.implementation) for record in records if record.verdict != "unsupported"}
+    if not executed:
+        return ["nothing was executed"]
+    kinds = (
+        ("platform", selection.platforms, {platform for platform, _ in executed}),
+        ("implementation", selection.implementations, {implementation for _, implementation in executed}),
+    )
+    return [
+        f"--{kind} {pattern} was asked for and executed nothing"
+        for kind, patterns, names in kinds
+        for pattern in patterns
+        if not any(fnmatchcase(name, pattern) for name in names)
+    ]

@@ -1,0 +1,59 @@
+"""How one test ends: passed, failed with the smallest case ready to paste, or not run with the reason."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from golden.case import Case
+from reports.failures import replay
+from reports.record import Record, outcome
+from suites.run import Run
+from suites.subject import Subject
+
+
+def conclude(run: Run, subject: Subject, *, suite: str, case: Case | None, note: Callable[[str, object], None]) -> None:
+    """Run ``case``, or drawn ones when it is None, and end the test accordingly.
+
+    ``note`` is pytest's ``record_property``: the word that the progress line shows travels with the report.
+    """
+    run.latest.clear()
+    if case is None:
+        failure = run.explore(subject, suite=suite)
+    else:
+        record = run.one(subject, case, suite=suite)
+        failure = record if outcome(record) == "fail" else None
+    note("subject", subject.id)
+    note("word", _word(run.latest, failure))
+    if failure:
+        pytest.fail(describe(failure, run.replay_options), pytrace=False)
+    if all(record.verdict == "unsupported" for record in run.latest):
+        reasons = dict.fromkeys(record.message for record in run.latest)
+        pytest.skip("; ".join(reasons) or "no case was drawn")
+
+
+def describe(record: Record, options: str = "") -> str:
+    """Return a failure in a few lines: what is wrong with which figures, and how to see it again."""
+    figures = [
+        f"{record.share:.3g} of the bound" if record.share is not None else "",
+        f"{record.max_ulp:.3g} ULP" if record.max_ulp is not None else "",
+        f"RMS {record.rms_ulp:.3g} ULP, bias {record.bias_ulp:+.3g} ULP"
+        if record.rms_ulp is not None and record.bias_ulp is not None
+        else "",
+    ]
+    said = ", ".join(figure for figure in figures if figure)
+    head = f"{record.verdict.upper()}: {record.implementation} on {record.platform}" + (f", {said}" if said else "")
+    return "\n".join(["", head, record.message.rstrip(), f"  {replay(record, options)}"])
+
+
+def _word(records: list[Record], failure: Record | None) -> str:
+    """Return what the progress line says of one test: its verdict, worst share of the bound, and number of cases."""
+    if failure:
+        return failure.verdict.upper()
+    ran = [record for record in records if record.verdict != "unsupported"]
+    if not ran:
+        return "not run"
+    accounted = sum(record.verdict == "drift" for record in ran)
+    worst = max((record.share or 0.0 for record in ran), default=0.0)
+    return f"within {worst:.2f} ({len(ran)})" + (f", {accounted} drifts accounted for" if accounted else "")

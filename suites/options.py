@@ -1,0 +1,58 @@
+"""The command line that Portolan adds to pytest, and the depths at which it searches."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import settings
+
+DEPTHS = {"quick": 20, "standard": 100, "deep": 2000}
+"""Cases for each implementation on each platform, by the name of the Hypothesis profile."""
+
+
+def add_options(parser: pytest.Parser) -> None:
+    """Register every option; pytest shows them under ``--help``."""
+    group = parser.getgroup("portolan", "what is tested, where, and how it is recorded")
+    for kind, example in (
+        ("platform", "nvidia"),
+        ("operation", "softmax"),
+        ("paradigm", "triton"),
+        ("implementation", "gemm/triton/*"),
+    ):
+        group.addoption(
+            f"--{kind}",
+            dest=f"{kind}s",
+            action="append",
+            default=[],
+            metavar="PATTERN",
+            help=f"only these {kind}s, such as {example}; repeat it or separate by commas; patterns as in a shell",
+        )
+    group.addoption("--case", metavar="LINE", help="replay this one case, a line of JSON as a failure prints it")
+    group.addoption(
+        "--kernels",
+        action="append",
+        default=[],
+        metavar="PATH",
+        help="also test the implementations (and operations) in this file or folder; repeatable",
+    )
+    group.addoption("--bundle", metavar="DIR", help="where the run's records go (default: a new folder in reports/out)")
+    group.addoption(
+        "--time-limit",
+        type=float,
+        default=60.0,
+        metavar="SECONDS",
+        help="how long one case may take, five times as long for an implementation's first (default: 60)",
+    )
+    group.addoption(
+        "--in-process", action="store_true", help="run kernels inside pytest, for a debugger: a crash ends everything"
+    )
+
+
+def register_depths() -> None:
+    """Make the profiles known to Hypothesis' ``--hypothesis-profile`` and load ``quick``, the default.
+
+    ``quick`` is derandomized: two runs, on any machines, test the same cases.
+    """
+    for name, examples in DEPTHS.items():
+        quick = name == "quick"
+        settings.register_profile(name, max_examples=examples, deadline=None, derandomize=quick)
+    settings.load_profile("quick")

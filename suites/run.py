@@ -1,0 +1,188 @@
+"""The loop that every suite shares: draw a case, run it on a platform, judge the output, record the verdict."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import replace
+
+from hypothesis import settings
+
+from golden.case import Case
+from golden.judge import Verdict, judge
+from kernels import strategies
+from platforms.outcome import Outcome
+from platforms.pool import GatewayLost, Pool
+from reports.bundle import Bundle
+from reports.record import Record
+from reports.record import outcome as outcome_of
+from suites.accounts import account
+from suites.goldens import Goldens, Standard
+from suites.search import Search
+from suites.subject import Subject
+
+SHORT_LIMIT = 2.0
+"""Seconds that a case may take, at least, once its implementation has hung before."""
+
+LEAST_CASES = 6
+"""Cases that every dtype gets, however many there are."""
+
+
+class Run:
+    """One run over this machine: where its cases are executed, judged and recorded."""
+
+    def __init__(self, *, pool: Pool, bundle: Bundle, replay_options: str = "") -> None:
+        self.pool = pool
+        self.bundle = bundle
+        self.replay_options = replay_options
+        self.goldens = Goldens()
+        self.lacks: dict[str, dict[str, str]] = {}
+        self.latest: list[Record] = []
+        self._slowest: dict[str, float] = {}
+        self._patience: dict[str, float] = {}
+
+    def lacking(self, subject: Subject) -> dict[str, str]:
+        """Return the dtypes that the subject's platform cannot do, with the reason; asked once a platform."""
+        platform, paradigm = subject.platform, subject.implementation.paradigm
+        if platform.name not in self.lacks:
+            described = self.pool.describe(platform)
+            self.lacks[platform.name] = described["capabilities"]
+            self.bundle.update_environment(f"platform {platform.name}", described)
+        known = self.lacks[platform.name]
+        keys = {dtype: (paradigm, f"{paradigm}/{dtype}", dtype) for dtype in subject.dtypes}
+        reasons = {dtype: next((known[key] for key in tried if key in known), "") for dtype, tried in keys.items()}
+        return {dtype: reason for dtype, reason in reasons.items() if reason}
+
+    def one(self, subject: Subject, case: Case, *, suite: str) -> Record:
+        """Run ``case`` on ``subject``; return the record, which has been written."""
+        subject.operation.check(case)
+        reason = self.lacking(subject).get(case.dtype)
+        if case.dtype not in subject.dtypes:
+            reason = f"written for {', '.join(subject.dtypes)}, not {case.dtype}"
+        if reason:
+            return self._record(subject, case, suite, "unsupported", message=reason)
+        try:
+            ran = self.pool.run(
+                subject.platform, subject.implementation.id, case, time_limit=self._patience.get(subject.id)
+            )
+        except GatewayLost as error:
+            ran = Outcome("crashed", message=str(error))
+        if ran.status == "hung":
+            # It hangs: the smaller cases that hang too are not worth the full time limit each.
+            self._patience[subject.id] = max(SHORT_LIMIT, 10 * self._slowest.get(subject.id, 0.0))
+        else:
+            self._slowest[subject.id] = max(ran.seconds, self._slowest.get(subject.id, 0.0))
+        return self._judged(subject, case, suite, ran)
+
+    def explore(self, subject: Subject, *, suite: str) -> Record | None:
+        """Run drawn cases on ``subject``; return the record of the smallest failure, or None.
+
+        How many is for the Hypothesis profile to say; the dtypes share them. The cases depend on the operation
+        and on what the platform can hold alone, so that all implementations of one operation get the same ones. Once a
+        dtype has failed, the others are still tested, but their failures are not made smaller.
+        """
+        lacking = self.lacking(subject)
+        failures: list[Record] = []
+        for dtype in subject.dtypes:
+            if dtype in lacking:
+                bare = Case(subject.operation.name, dtype, {})
+                self._record(subject, bare, suite, "unsupported", message=lacking[dtype])
+                continue
+            search = Search(
+                lambda case: self.one(subject, case, suite=suite),
+                strategies.cases(subject.operation, subject.platform.budget, dtype=dtype),
+                examples=max(LEAST_CASES, settings().max_examples // len(subject.dtypes)),
+                digest=f"{suite}:{subject.operation.name}:{dtype}",
+            )
+            failure = search.failure(shrink=not failures)
+            failures += [failure] if failure else []
+        return self._confirmed(subject, failures, suite) if failures else None
+
+    def _confirmed(self, subject: Subject, failures: list[Record], suite: str) -> Record:
+        """Return the first failure as it is when run once more, and say which other dtypes fail."""
+        first, *others = failures
+        again = self.one(subject, Case.parse(first.case), suite=suite)
+        notes = [f"fails for {', '.join(record.dtype for record in others)} too"] if others else []
+        if outcome_of(again) != "fail":
+            again, notes = first, ["not every time: it passed when it was run again", *notes]
+        return (
+            self._stated(replace(again, message="; ".join(filter(None, [again.message, *notes])))) if notes else again
+        )
+
+    def _judged(self, subject: Subject, case: Case, suite: str, ran: Outcome) -> Record:
+        standard = self.goldens.of(subject.operation, case)
+        if ran.input_digest and ran.input_digest != standard.input_digest:
+            message = f"the worker's inputs differ: {ran.input_digest} there, {standard.input_digest} here"
+            return self._record(subject, case, suite, "input changed", standard, ran, message=message)
+        if ran.status != "returned" or ran.output is None:
+            ended = "crashed" if ran.status == "raised" else ran.status
+            verdict = next((one.kind for one in ran.damage), ended)
+            return self._record(subject, case, suite, verdict, standard, ran, message=ran.message)
+        mismatch = _mismatch(subject, case, ran)
+        if mismatch:
+            return self._record(subject, case, suite, "wrong", standard, ran, message=mismatch)
+        verdict = judge(standard.golden, ran.output)
+        accounted = ""
+        if not verdict.passes:
+            accounted, verdict, other = account(subject, case, ran.output, verdict, self.goldens, self.pool)
+            standard = other or standard
+        status = "drift" if accounted else verdict.status
+        if status in ("exact", "within") and (standard.teeth.vacuous or 0 < verdict.elements == verdict.open):
+            status = "vacuous"
+        if ran.damage:
+            status, accounted = ran.damage[0].kind, ""
+        said = "; ".join([one.detail for one in ran.damage] or [verdict.detail])
+        return self._record(
+            subject, case, suite, status, standard, ran, verdict=verdict, accounted=accounted, message=said
+        )
+
+    def _record(
+        self,
+        subject: Subject,
+        case: Case,
+        suite: str,
+        status: str,
+        standard: Standard | None = None,
+        ran: Outcome | None = None,
+        *,
+        verdict: Verdict | None = None,
+        accounted: str = "",
+        message: str = "",
+    ) -> Record:
+        output = ran.output if ran else None
+        record = Record(
+            suite=suite,
+            case=case.line,
+            operation=case.operation,
+            dtype=case.dtype,
+            implementation=subject.implementation.id,
+            platform=subject.platform.name,
+            verdict=status,
+            elements=verdict.elements if verdict else 0,
+            open=verdict.open if verdict else 0,
+            max_ulp=verdict.max_ulp if verdict else None,
+            share=verdict.share if verdict else None,
+            hard_share=verdict.hard_share if verdict else None,
+            rms_ulp=verdict.rms_ulp if verdict else None,
+            bias_ulp=verdict.bias_ulp if verdict else None,
+            seconds=ran.seconds if ran else None,
+            message=message,
+            accounted=accounted,
+            refused=standard.teeth.refused if standard else (),
+            accepted=standard.teeth.accepted if standard else (),
+            digest=hashlib.sha256(output.tobytes()).hexdigest()[:16] if output is not None else "",
+            input_digest=standard.input_digest if standard else "",
+        )
+        return self._stated(record)
+
+    def _stated(self, record: Record) -> Record:
+        self.bundle.append(record)
+        self.latest.append(record)
+        return record
+
+
+def _mismatch(subject: Subject, case: Case, ran: Outcome) -> str:
+    """Return how the output's dtype or shape breaks the contract, or ""."""
+    shape = subject.operation.output_shape(case)
+    if ran.dtype != case.dtype or tuple(ran.shape) != shape:
+        return f"returned {ran.dtype}{list(ran.shape)} instead of {case.dtype}{list(shape)}"
+    return ""

@@ -1,0 +1,81 @@
+"""A search for a failing case and, once there is one, for the smallest: Hypothesis, bounded in time."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Callable
+
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis.errors import Flaky
+from hypothesis.strategies import SearchStrategy
+
+from golden.case import Case
+from reports.record import VERDICTS, Record, outcome
+
+SHRINK_SECONDS = 60.0
+"""How long a failure is made smaller: after that what is smallest so far is the answer."""
+
+_HEALTH = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example]
+
+
+class Failure(AssertionError):
+    """A record that does not pass, raised so that Hypothesis makes its case smaller."""
+
+
+_FAILURES = {verdict: type(verdict.title().replace(" ", ""), (Failure,), {}) for verdict in VERDICTS}
+"""A class for each verdict: Hypothesis makes the case of each smaller apart, so that a crash stays a crash."""
+
+
+class Search:
+    """One search. No failing case is run twice, and failures that take long (hangs) end the shrinking early.
+
+    Args:
+        run_one: runs and records a case.
+        drawn: what cases come from.
+        examples: how many cases to try.
+        digest: seeds a derandomized search: the same digest, strategy and number give the same cases.
+    """
+
+    def __init__(
+        self, run_one: Callable[[Case], Record], drawn: SearchStrategy[Case], *, examples: int, digest: str
+    ) -> None:
+        self._run_one = run_one
+        self._drawn = drawn
+        self._examples = examples
+        self._digest = digest
+        self._failures: dict[str, Record] = {}
+        self._smallest: dict[str, Record] = {}
+        self._deadline = float("inf")
+
+    def failure(self, *, shrink: bool) -> Record | None:
+        """Return the record that failed with the worst verdict, its case made small if ``shrink``; None for none."""
+        skipped = () if shrink else (Phase.shrink, Phase.explain)
+
+        @settings(
+            max_examples=self._examples,
+            phases=[phase for phase in settings().phases if phase not in skipped],
+            suppress_health_check=_HEALTH,
+            report_multiple_bugs=False,
+            print_blob=False,
+        )
+        @given(case=self._drawn)
+        def check(case: Case) -> None:
+            self._check(case)
+
+        # Without this, Hypothesis would seed every search here alike, with the name that they share.
+        check.hypothesis.inner_test._hypothesis_internal_add_digest = self._digest.encode()
+        with contextlib.suppress(Failure, Flaky):
+            check()
+        return max(self._smallest.values(), key=lambda record: VERDICTS.index(record.verdict), default=None)
+
+    def _check(self, case: Case) -> None:
+        record = self._failures.get(case.line)
+        if record is None:
+            if time.monotonic() > self._deadline:
+                return  # out of time: nothing smaller is found any more, so the shrinking ends
+            record = self._run_one(case)
+        if outcome(record) == "fail":
+            self._deadline = min(self._deadline, time.monotonic() + SHRINK_SECONDS)
+            self._failures[case.line] = self._smallest[record.verdict] = record
+            raise _FAILURES[record.verdict](case.line)

@@ -1,0 +1,186 @@
+"""One session over this machine: what is there, what was asked for, and where it is recorded.
+
+With pytest-xdist the controller finds the platforms and makes the bundle, once; its workers are told, and each has
+platform workers of its own.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import platform as host
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from golden.case import Case, CaseError
+from kernels.registry import Catalogue, KernelFileError, load
+from platforms.detect import Detection, DetectionError, detect
+from platforms.pool import Pool
+from platforms.probe import Probe, probe
+from reports.bundle import Bundle, BundleError, default_directory
+from suites.run import Run
+from suites.subject import Selection, SelectionError, Subject, select
+
+ROOT = Path(__file__).resolve().parent.parent
+
+_WRONG_USE = (CaseError, KernelFileError, DetectionError, BundleError, SelectionError)
+
+
+class Session:
+    """What the conftest asks for, each part made when it is first needed.
+
+    Every fault in what the user gave (a case line, a kernel file, a selection, a bundle folder) becomes a
+    ``pytest.UsageError`` with the one message.
+    """
+
+    def __init__(self, config: pytest.Config) -> None:
+        self.config = config
+        self._told: Mapping[str, Any] = getattr(config, "workerinput", {}).get("portolan", {})
+        self._pool: Pool | None = None
+        self._bundle: Bundle | None = None
+
+    @functools.cached_property
+    def catalogue(self) -> Catalogue:
+        """Every operation and implementation, those of ``--kernels`` included."""
+        return _user_error(lambda: load(self.kernel_paths))
+
+    @property
+    def kernel_paths(self) -> list[Path]:
+        return [Path(path).resolve() for path in self.config.getoption("kernels")]
+
+    @property
+    def replay_options(self) -> str:
+        """What a replay command needs beside the case: where this run's kernels are."""
+        return " ".join(f"--kernels {shlex.quote(path)}" for path in self.config.getoption("kernels"))
+
+    @functools.cached_property
+    def probe(self) -> Probe:
+        """What was found on this machine; a worker of pytest-xdist is told by its controller."""
+        return Probe.from_json(self._told["probe"]) if self._told else probe()
+
+    @functools.cached_property
+    def detection(self) -> Detection:
+        """The platforms that are here."""
+        asked = self.selection.platforms
+        return _user_error(lambda: detect(self.probe, chosen=asked[0] if len(asked) == 1 else None))
+
+    @functools.cached_property
+    def selection(self) -> Selection:
+        """What was asked for on the command line."""
+        kinds = ("platform", "operation", "paradigm", "implementation")
+        return Selection.of(*(self.config.getoption(f"{kind}s") for kind in kinds))
+
+    @functools.cached_property
+    def case(self) -> Case | None:
+        """The one case of ``--case``, or None."""
+        line = self.config.getoption("case")
+        return _user_error(lambda: self._parse(line)) if line else None
+
+    def _parse(self, line: str) -> Case:
+        case = Case.parse(line)
+        operation = self.catalogue.operations.get(case.operation)
+        if operation is None:
+            known = ", ".join(sorted(self.catalogue.operations))
+            raise CaseError(f"unknown operation {case.operation!r} in the case; there are {known}")
+        operation.check(case)
+        return case
+
+    @functools.cached_property
+    def _selected(self) -> tuple[list[Subject], list[tuple[str, str]]]:
+        subjects, unrun = _user_error(lambda: select(self.catalogue, self.detection, self.selection))
+        if self.case:
+            subjects = [subject for subject in subjects if subject.operation.name == self.case.operation]
+        if not subjects:
+            reasons = "".join(f"\n  {what}: {why}" for what, why in unrun)
+            raise pytest.UsageError(f"nothing that was asked for can be run here{reasons}")
+        return subjects, unrun
+
+    @property
+    def subjects(self) -> list[Subject]:
+        """Every implementation on every platform that was asked for and can run it."""
+        return self._selected[0]
+
+    @property
+    def unrun(self) -> list[tuple[str, str]]:
+        """What was asked for and cannot be run, with the reason."""
+        return self._selected[1]
+
+    @functools.cached_property
+    def run(self) -> Run:
+        """The run that the suites go through."""
+        self._pool = Pool(
+            kernels=self.kernel_paths,
+            time_limit=self.config.getoption("time_limit"),
+            in_process=self.config.getoption("in_process"),
+        )
+        if self._told:
+            self._bundle = Bundle.join(Path(self._told["bundle"]))
+        return Run(pool=self._pool, bundle=self.bundle, replay_options=self.replay_options)
+
+    @property
+    def bundle(self) -> Bundle:
+        """The bundle of this run; made here, or joined by a worker of pytest-xdist."""
+        if self._bundle is None:
+            self._bundle = _user_error(self._new_bundle)
+        return self._bundle
+
+    def _new_bundle(self) -> Bundle:
+        asked = self.config.getoption("bundle")
+        directory = Path(asked) if asked else default_directory(ROOT)
+        return Bundle.create(directory, {**_environment(self.config, self.probe), "replay": self.replay_options})
+
+    def for_worker(self) -> dict[str, str]:
+        """Return what a worker of pytest-xdist must be told."""
+        _ = self.subjects  # a wrong selection is one error here, not one in every worker
+        return {"probe": self.probe.to_json(), "bundle": str(self.bundle.directory.resolve())}
+
+    def end_workers(self) -> None:
+        """End the platform workers."""
+        if self._pool:
+            self._pool.close()
+
+    def close(self, *, ran: bool) -> None:
+        """Close the bundle; one in which nothing was ``ran`` is not left lying about, unless it was asked for."""
+        if not self._bundle or self._told:
+            return
+        if ran:
+            self._bundle.update_environment("unrun", [list(pair) for pair in self.unrun])
+        self._bundle.close()
+        if not ran and not self.config.getoption("bundle"):
+            shutil.rmtree(self._bundle.directory, ignore_errors=True)
+
+
+def _user_error(make: Any) -> Any:
+    try:
+        return make()
+    except _WRONG_USE as error:
+        raise pytest.UsageError(str(error)) from None
+
+
+def _environment(config: pytest.Config, found: Probe) -> dict[str, Any]:
+    return {
+        "portolan": _revision(),
+        "host": host.node(),
+        "system": host.platform(),
+        "python": sys.version.split()[0],
+        "arguments": list(config.invocation_params.args),
+        "probe": json.loads(found.to_json()),
+    }
+
+
+def _revision() -> str:
+    """Return the git revision of this checkout, "unknown" where it is none or git is missing."""
+    try:
+        asked = subprocess.run(
+            ["git", "describe", "--always", "--dirty"], cwd=ROOT, capture_output=True, text=True, timeout=10, check=True
+        )
+    except (OSError, subprocess.SubprocessError):
+        return "unknown"
+    return asked.stdout.strip()

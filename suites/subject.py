@@ -1,0 +1,126 @@
+"""What is tested, of everything that is there: the selection, and one subject for each implementation on a platform."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+
+from kernels.operation import Operation
+from kernels.registry import Catalogue, Implementation
+from platforms.detect import Detection
+from platforms.platform import Platform
+
+
+class SelectionError(ValueError):
+    """A selection names something that is not there; the message lists what is."""
+
+
+@dataclass(frozen=True)
+class Subject:
+    """One implementation on one platform."""
+
+    operation: Operation
+    implementation: Implementation
+    platform: Platform
+
+    @property
+    def id(self) -> str:
+        return f"{self.implementation.id}@{self.platform.name}"
+
+    @property
+    def dtypes(self) -> tuple[str, ...]:
+        """The element types that the implementation is written for."""
+        return self.implementation.dtypes or self.operation.dtypes
+
+
+@dataclass(frozen=True)
+class Selection:
+    """What was asked for: patterns (as of a shell) by kind; none of a kind means everything."""
+
+    platforms: tuple[str, ...] = ()
+    operations: tuple[str, ...] = ()
+    paradigms: tuple[str, ...] = ()
+    implementations: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, *options: Sequence[str]) -> Selection:
+        """Return the selection of options that may each be given several times, and each hold several by commas."""
+        split = (tuple(one.strip() for text in texts for one in text.split(",") if one.strip()) for texts in options)
+        return cls(*split)
+
+
+def select(
+    catalogue: Catalogue, detection: Detection, selection: Selection
+) -> tuple[list[Subject], list[tuple[str, str]]]:
+    """Return the subjects that were asked for, and what cannot be run with the reason.
+
+    Raises SelectionError for a pattern that matches nothing that is known, and for a platform asked for by name that is
+    known but not here.
+    """
+    platforms = _platforms(detection, selection.platforms)
+    implementations = _implementations(catalogue, selection)
+    unrun = [(what, reason) for what, reason in catalogue.absent.items() if _concerned(what, selection)]
+    if not selection.platforms:
+        unrun += [(f"platform {name}", reason) for name, reason in detection.absent]
+    subjects: list[Subject] = []
+    for implementation in implementations:
+        reasons = []
+        for platform in platforms:
+            refusal = platform.refusal(implementation.paradigm)
+            if refusal:
+                reasons.append(refusal)
+            else:
+                operation = catalogue.operations[implementation.operation]
+                subjects.append(Subject(operation, implementation, platform))
+        if len(reasons) == len(platforms):
+            unrun.append((implementation.id, "; ".join(reasons) or "there is no platform"))
+    return subjects, unrun
+
+
+def _platforms(detection: Detection, patterns: Iterable[str]) -> list[Platform]:
+    found = {platform.name: platform for platform in detection.found}
+    absent = dict(detection.absent)
+    chosen: dict[str, Platform] = {}
+    for pattern in patterns:
+        here = {name: platform for name, platform in found.items() if fnmatchcase(name, pattern)}
+        away = [name for name in absent if fnmatchcase(name, pattern)]
+        if not here and away:
+            raise SelectionError(f"platform {away[0]} is not here: {absent[away[0]]}; here are {', '.join(found)}")
+        if not here:
+            known = ", ".join([*found, *absent])
+            raise SelectionError(f"--platform {pattern} matches no platform; there are {known}")
+        chosen |= here
+    return list((chosen or found).values())
+
+
+def _implementations(catalogue: Catalogue, selection: Selection) -> list[Implementation]:
+    everything = list(catalogue.implementations.values())
+    kinds = (
+        ("operation", selection.operations, {one.operation for one in everything} | set(catalogue.operations)),
+        ("paradigm", selection.paradigms, {one.paradigm for one in everything}),
+        ("implementation", selection.implementations, {one.id for one in everything}),
+    )
+    for kind, patterns, names in kinds:
+        for pattern in patterns:
+            if not any(fnmatchcase(name, pattern) for name in names):
+                raise SelectionError(f"--{kind} {pattern} matches no {kind}; there are {', '.join(sorted(names))}")
+    return [
+        one
+        for one in everything
+        if _matches(one.operation, selection.operations)
+        and _matches(one.paradigm, selection.paradigms)
+        and _matches(one.id, selection.implementations)
+    ]
+
+
+def _matches(name: str, patterns: Sequence[str]) -> bool:
+    return not patterns or any(fnmatchcase(name, pattern) for pattern in patterns)
+
+
+def _concerned(absent: str, selection: Selection) -> bool:
+    """Whether ``absent``, an "operation/paradigm" or a file, is part of what was asked for."""
+    operation, _, paradigm = absent.partition("/")
+    if not paradigm or absent.endswith(".py"):
+        return True
+    return _matches(operation, selection.operations) and _matches(paradigm, selection.paradigms)
