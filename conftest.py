@@ -21,8 +21,16 @@ SESSION = pytest.StashKey[Session]()
 options.register_depths()
 
 
-def pytest_addoption(parser: pytest.Parser) -> None:
-    options.add_options(parser)
+def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginManager) -> None:
+    """Add the options, unless pytest has loaded them as a plugin already."""
+    if not pluginmanager.has_plugin("portolan"):
+        options.pytest_addoption(parser)
+
+
+def pytest_cmdline_main(config: pytest.Config) -> None:
+    """Look to it that pytest uses our configuration, unless the plugin does."""
+    if not config.pluginmanager.has_plugin("portolan"):
+        options.pytest_cmdline_main(config)
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -36,10 +44,19 @@ def pytest_configure_node(node: object) -> None:
     node.workerinput["portolan"] = node.config.stash[SESSION].for_worker()  # type: ignore[attr-defined]
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection(session: pytest.Session) -> None:
+    """Refuse wrong use before anything is collected, where pytest reports it in one line."""
+    session.config.stash[SESSION].check_use()
+
+
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Make one test of each subject for every suite that asks for one."""
     if "subject" in metafunc.fixturenames:
-        subjects = metafunc.config.stash[SESSION].subjects
+        try:
+            subjects = metafunc.config.stash[SESSION].subjects
+        except pytest.UsageError as error:
+            pytest.exit(str(error), returncode=pytest.ExitCode.USAGE_ERROR)
         metafunc.parametrize("subject", subjects, ids=[subject.id for subject in subjects])
 
 

@@ -7,6 +7,7 @@ parameters keyword-only, new tensors returned.
 
 from __future__ import annotations
 
+import functools
 import inspect
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -74,19 +75,19 @@ class Operation:
 
     # What everything else asks.
 
-    @property
+    @functools.cached_property
     def signature(self) -> str:
         """The signature as people write it: ``softmax(x, *, dim)``."""
         parameters = inspect.signature(self.reference).parameters.values()
         plain = [parameter.replace(annotation=inspect.Parameter.empty) for parameter in parameters]
         return f"{self.name}{inspect.Signature(plain)}"
 
-    @property
+    @functools.cached_property
     def tensors(self) -> tuple[str, ...]:
         """The names of the input tensors in the order of the call."""
         return self._names(inspect.Parameter.POSITIONAL_OR_KEYWORD)
 
-    @property
+    @functools.cached_property
     def parameters(self) -> tuple[str, ...]:
         """The names of the keyword-only parameters."""
         return self._names(inspect.Parameter.KEYWORD_ONLY)

@@ -1,15 +1,28 @@
-"""The command line that Portolan adds to pytest, and the depths at which it searches."""
+"""The command line that Portolan adds to pytest, and the depths at which it searches.
+
+A pytest plugin: ``python -m pytest`` loads it early, by the entry point in ``portolan-0.dist-info``, so that it knows
+which options take a path before it looks for a conftest. Where that is not so, the conftest loads it.
+"""
 
 from __future__ import annotations
 
+import os
+import sys
+from pathlib import Path
+
 import pytest
 from hypothesis import settings
+
+ROOT = Path(__file__).resolve().parent.parent
+"""The repository."""
+
+_CONFIGURATION = ROOT / "pyproject.toml"
 
 DEPTHS = {"quick": 20, "standard": 100, "deep": 2000}
 """Cases for each implementation on each platform, by the name of the Hypothesis profile."""
 
 
-def add_options(parser: pytest.Parser) -> None:
+def pytest_addoption(parser: pytest.Parser) -> None:
     """Register every option; pytest shows them under ``--help``."""
     group = parser.getgroup("portolan", "what is tested, where, and how it is recorded")
     for kind, example in (
@@ -45,6 +58,19 @@ def add_options(parser: pytest.Parser) -> None:
     group.addoption(
         "--in-process", action="store_true", help="run kernels inside pytest, for a debugger: a crash ends everything"
     )
+
+
+def pytest_cmdline_main(config: pytest.Config) -> None:
+    """Start pytest again, told which configuration is ours, where a path among the options could mislead it.
+
+    It looks for its configuration where the paths on its command line are, and learns only later that those of
+    ``--kernels`` and ``--bundle`` are no test files. So do the workers of pytest-xdist, from the same arguments.
+    """
+    misleading = config.getoption("kernels") or config.getoption("bundle") or config.inipath != _CONFIGURATION
+    if misleading and not config.getoption("inifilename") and not hasattr(config, "workerinput"):
+        told = ["-c", str(_CONFIGURATION), "--rootdir", str(ROOT)]
+        sys.stdout.flush()
+        os.execv(sys.executable, [sys.executable, "-m", "pytest", *told, *config.invocation_params.args])
 
 
 def register_depths() -> None:

@@ -11,6 +11,7 @@ from golden.case import Case
 from golden.judge import Verdict, judge
 from kernels import strategies
 from platforms.outcome import Outcome
+from platforms.paradigm import paradigm_of
 from platforms.pool import GatewayLost, Pool
 from reports.bundle import Bundle
 from reports.record import Record
@@ -20,8 +21,8 @@ from suites.goldens import Goldens, Standard
 from suites.search import Search
 from suites.subject import Subject
 
-SHORT_LIMIT = 2.0
-"""Seconds that a case may take, at least, once its implementation has hung before."""
+SHORT_LIMIT = {False: 2.0, True: 20.0}
+"""Seconds that a case may take, at least, once its implementation has hung before; longer where it is compiled."""
 
 LEAST_CASES = 6
 """Cases that every dtype gets, however many there are."""
@@ -68,7 +69,8 @@ class Run:
             ran = Outcome("crashed", message=str(error))
         if ran.status == "hung":
             # It hangs: the smaller cases that hang too are not worth the full time limit each.
-            self._patience[subject.id] = max(SHORT_LIMIT, 10 * self._slowest.get(subject.id, 0.0))
+            least = SHORT_LIMIT[paradigm_of(subject.implementation.paradigm).compiles]
+            self._patience[subject.id] = max(least, 10 * self._slowest.get(subject.id, 0.0))
         else:
             self._slowest[subject.id] = max(ran.seconds, self._slowest.get(subject.id, 0.0))
         return self._judged(subject, case, suite, ran)

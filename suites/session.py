@@ -14,6 +14,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -25,10 +26,9 @@ from platforms.detect import Detection, DetectionError, detect
 from platforms.pool import Pool
 from platforms.probe import Probe, probe
 from reports.bundle import Bundle, BundleError, default_directory
+from suites.options import ROOT
 from suites.run import Run
 from suites.subject import Selection, SelectionError, Subject, select
-
-ROOT = Path(__file__).resolve().parent.parent
 
 _WRONG_USE = (CaseError, KernelFileError, DetectionError, BundleError, SelectionError)
 
@@ -58,7 +58,7 @@ class Session:
     @property
     def replay_options(self) -> str:
         """What a replay command needs beside the case: where this run's kernels are."""
-        return " ".join(f"--kernels {shlex.quote(path)}" for path in self.config.getoption("kernels"))
+        return " ".join(f"--kernels={shlex.quote(path)}" for path in self.config.getoption("kernels"))
 
     @functools.cached_property
     def probe(self) -> Probe:
@@ -67,9 +67,11 @@ class Session:
 
     @functools.cached_property
     def detection(self) -> Detection:
-        """The platforms that are here."""
+        """The platforms that are here; several devices of one kind are spread over the workers of pytest-xdist."""
         asked = self.selection.platforms
-        return _user_error(lambda: detect(self.probe, chosen=asked[0] if len(asked) == 1 else None))
+        detection = _user_error(lambda: detect(self.probe, chosen=asked[0] if len(asked) == 1 else None))
+        index = getattr(self.config, "workerinput", {}).get("workerid", "gw0").removeprefix("gw")
+        return replace(detection, found=[platform.for_worker(int(index)) for platform in detection.found])
 
     @functools.cached_property
     def selection(self) -> Selection:
@@ -84,7 +86,7 @@ class Session:
         return _user_error(lambda: self._parse(line)) if line else None
 
     def _parse(self, line: str) -> Case:
-        case = Case.parse(line)
+        case = Case.parse(line)  # before the kernels, which take a while, are imported
         operation = self.catalogue.operations.get(case.operation)
         if operation is None:
             known = ", ".join(sorted(self.catalogue.operations))
@@ -135,6 +137,16 @@ class Session:
         asked = self.config.getoption("bundle")
         directory = Path(asked) if asked else default_directory(ROOT)
         return Bundle.create(directory, {**_environment(self.config, self.probe), "replay": self.replay_options})
+
+    def check_use(self) -> None:
+        """Raise UsageError for anything that was asked for and cannot be; look at nothing if nothing was asked for."""
+        option = self.config.getoption
+        if not self._told and any(
+            (option("case"), option("kernels"), option("bundle"), *vars(self.selection).values())
+        ):
+            _ = self.case, self.subjects
+            if option("bundle") and not option("collectonly"):
+                _ = self.bundle
 
     def for_worker(self) -> dict[str, str]:
         """Return what a worker of pytest-xdist must be told."""

@@ -1,0 +1,173 @@
+"""One call of one kernel in guarded memory, and what is to be said of it.
+
+Used inside a platform's runner process; the device is whatever the platform says.
+"""
+
+from __future__ import annotations
+
+import time
+import traceback
+from collections.abc import Mapping
+from contextlib import nullcontext
+from dataclasses import dataclass, field
+
+import numpy as np
+import torch
+
+from golden import layout
+from golden.case import Case
+from golden.dtypes import DTYPES
+from kernels.operation import Operation
+from kernels.registry import Implementation
+from platforms.allocations import GuardedAllocations
+from platforms.memory import Arena
+from platforms.outcome import Damage
+from platforms.paradigm import paradigm_of
+from platforms.patterns import OTHER_POISON, POISON, integer_type, pattern, signed, unsigned_storage
+from platforms.platform import Platform
+from platforms.settings import kept_settings
+
+_FRAMES = 3
+_LONGEST = 4000
+
+
+class NotAResult(Exception):
+    """A kernel returned something that cannot be judged; the message says what it was and what would be right."""
+
+
+@dataclass
+class Call:
+    """What came of one call.
+
+    Attributes:
+        output: the result as a logical storage array, or None if there is none.
+        dtype: the name of its element type.
+        damage: what was done to memory.
+        seconds: duration of the call, waiting for the device included.
+        message: the exception that the call ended with, or "".
+        lost: the device does not answer any more, so this process is of no further use.
+    """
+
+    output: np.ndarray | None = None
+    dtype: str = ""
+    damage: list[Damage] = field(default_factory=list)
+    seconds: float = 0.0
+    message: str = ""
+    lost: bool = False
+
+
+def execute(
+    platform: Platform,
+    operation: Operation,
+    implementation: Implementation,
+    case: Case,
+    inputs: Mapping[str, np.ndarray],
+) -> Call:
+    """Run ``implementation`` on ``inputs`` (logical storage arrays, which stay as they are) and return what came of it.
+
+    Elements of the output that still hold poison make it run again with another poison, since only what holds either
+    in turn was certainly not written.
+    """
+    call = _call(platform, operation, implementation, case, inputs, POISON)
+    suspects = _holding(call, POISON)
+    if not suspects.any():
+        return call
+    again = _call(platform, operation, implementation, case, inputs, OTHER_POISON)
+    if again.output is not None and again.output.shape == suspects.shape:
+        suspects &= _holding(again, OTHER_POISON)
+    if suspects.any():
+        first = ", ".join(str(int(one)) for one in np.argwhere(suspects)[0])
+        count = int(suspects.sum())
+        call.damage.append(Damage("unwritten", f"{count} of {suspects.size} output elements, first [{first}]"))
+    return call
+
+
+def _call(
+    platform: Platform,
+    operation: Operation,
+    implementation: Implementation,
+    case: Case,
+    inputs: Mapping[str, np.ndarray],
+    poison: int,
+) -> Call:
+    call = Call()
+    placements = {name: layout.place(values.shape, case.spec(name).layout) for name, values in inputs.items()}
+    arena = Arena(inputs, placements, case.dtype, platform.device)
+    guarded = not paradigm_of(implementation.paradigm).unguarded
+    allocations = GuardedAllocations(platform.device, poison)
+    _prime(operation.output_shape(case), case.dtype, platform.device, poison)
+    platform.synchronize()
+    started = time.perf_counter()
+    result = None
+    try:
+        with torch.no_grad(), kept_settings(), allocations if guarded else nullcontext():
+            started = time.perf_counter()
+            result = operation.call(implementation.function, arena.tensors, case)
+            platform.synchronize()
+        call.seconds = time.perf_counter() - started
+        call.output, call.dtype = _fetch(result, arena, platform.device)
+    except Exception as error:  # whatever a kernel raises is its outcome
+        call.seconds = call.seconds or time.perf_counter() - started
+        call.message = describe(error, implementation.source)
+        call.lost = not _answers(platform)
+        kind = platform.classify(error)
+        if kind:
+            call.damage.append(Damage(kind, str(error)[:_LONGEST]))
+    if not call.lost:
+        call.damage += [*arena.damage(), *allocations.damage()]
+    return call
+
+
+def describe(error: BaseException, source: str) -> str:
+    """Return ``error`` in words: type, text, and the innermost frames, those in file ``source`` if there are any."""
+    frames = traceback.extract_tb(error.__traceback__)
+    mine = [frame for frame in frames if frame.filename == source] or list(frames)
+    places = [f"  {frame.filename}:{frame.lineno} in {frame.name}: {frame.line}" for frame in mine[-_FRAMES:]]
+    return "\n".join([f"{type(error).__name__}: {error}"[:_LONGEST], *places])
+
+
+def _prime(shape: tuple[int, ...], dtype: str, device: str, poison: int) -> None:
+    """Leave poison in the memory that is likely to be handed out next, where the last kernel's right answer may lie."""
+    element = getattr(torch, dtype)
+    torch.empty(shape, dtype=element, device=device).view(integer_type(element)).fill_(signed(element, poison))
+
+
+def _answers(platform: Platform) -> bool:
+    """Some errors of a device stay: everything after them fails too, and only a new process helps."""
+    try:
+        platform.synchronize()
+    except Exception:  # that it raises is the answer
+        return False
+    return True
+
+
+def _fetch(result: object, arena: Arena, device: str) -> tuple[np.ndarray, str]:
+    """Return the result as a logical storage array on the host and the name of its dtype; raises NotAResult."""
+    if not isinstance(result, torch.Tensor):
+        raise NotAResult(f"the kernel returned {_article(result)}, and an implementation returns one new torch.Tensor")
+    name = str(result.dtype).removeprefix("torch.")
+    if name not in DTYPES:
+        raise NotAResult(f"the kernel returned a tensor of {name}; there are {', '.join(DTYPES)}")
+    if result.layout != torch.strided:
+        raise NotAResult(f"the kernel returned a tensor of layout {result.layout}; it must be torch.strided")
+    if result.device.type != torch.device(device).type:
+        raise NotAResult(f"the kernel returned a tensor on {result.device}, and its inputs are on {device}")
+    owner = arena.owner_of(result)
+    if owner is not None:
+        raise NotAResult(f"the kernel returned memory of its input {owner}, and an implementation returns a new tensor")
+    bits = result.detach().resolve_conj().resolve_neg().contiguous().view(integer_type(result.dtype)).cpu().numpy()
+    return bits.view(DTYPES[name].storage), name
+
+
+def _article(result: object) -> str:
+    if isinstance(result, (tuple, list)):
+        return f"a {type(result).__name__} of {len(result)}"
+    return "None" if result is None else f"a {type(result).__name__}"
+
+
+def _holding(call: Call, poison: int) -> np.ndarray:
+    """Return where the output of ``call`` holds ``poison``, as a boolean array of its shape."""
+    if call.output is None:
+        return np.zeros((), bool)
+    dtype = getattr(torch, call.dtype)
+    return call.output.view(unsigned_storage(dtype)) == pattern(dtype, poison)

@@ -1,0 +1,120 @@
+"""NVIDIA GPUs through torch, its compiler, and Triton."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from platforms.platform import Absent, Platform
+from platforms.probe import Probe
+from platforms.vendors import Claim
+
+_LIMITS = (
+    "multi_processor_count",
+    "warp_size",
+    "shared_memory_per_block_optin",
+    "regs_per_multiprocessor",
+    "max_threads_per_multi_processor",
+    "L2_cache_size",
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Nvidia(Platform):
+    """NVIDIA GPUs. ``visible`` lists the devices there are, as CUDA_VISIBLE_DEVICES names them."""
+
+    name: str = "nvidia"
+    device: str = "cuda:0"
+    paradigms: tuple[str, ...] = ("torch", "inductor", "triton")
+    budget: int = 2**22
+    visible: tuple[str, ...] = ("0",)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "visible", tuple(self.visible))
+
+    def prepare(self) -> None:
+        super().prepare()
+        # is_available() then asks NVML instead of initialising CUDA, which would spoil the process for forking.
+        os.environ.setdefault("PYTORCH_NVML_BASED_CUDA_CHECK", "1")
+
+    def open(self) -> None:
+        import torch
+
+        super().open()
+        torch.zeros(1, device=self.device)
+        self.synchronize()
+
+    def synchronize(self) -> None:
+        import torch
+
+        torch.cuda.synchronize(self.device)
+
+    def facts(self) -> dict[str, Any]:
+        import torch
+
+        properties = torch.cuda.get_device_properties(self.device)
+        limits = {name: getattr(properties, name) for name in _LIMITS if hasattr(properties, name)}
+        return {
+            **super().facts(),
+            "name": properties.name,
+            "cuda": torch.version.cuda,
+            "memory": properties.total_memory,
+            "capability": f"{properties.major}.{properties.minor}",
+            "limits": limits,
+            **_triton_version(),
+        }
+
+    def capabilities(self) -> dict[str, str]:
+        from platforms.triton_trial import lacking_in_triton
+
+        lacking = {**super().capabilities(), **lacking_in_triton(self.device)}
+        if "triton" in lacking:
+            lacking["inductor"] = f"it generates Triton kernels here, and triton: {lacking['triton']}"
+        return lacking
+
+    def for_worker(self, index: int) -> Platform:
+        """Return this platform with one device visible: the devices are dealt out to the processes in turn."""
+        mine = self.visible[index % len(self.visible)]
+        return replace(self, environment={**self.environment, "CUDA_VISIBLE_DEVICES": mine})
+
+
+def _triton_version() -> dict[str, str]:
+    try:
+        import triton
+    except ImportError:
+        return {}
+    return {"triton": triton.__version__}
+
+
+def find(probe: Probe, claims: Sequence[Claim]) -> Iterator[Platform | Absent]:
+    """Yield NVIDIA's platform, or why it is not there: another vendor may be answering to torch.cuda."""
+    others = [claim for claim in claims if claim.vendor != "nvidia" and claim.device == "cuda"]
+    if any(claim.vendor == "nvidia" for claim in claims):
+        yield Nvidia(visible=_visible(probe))
+    elif others:
+        yield Absent("nvidia", f"torch.cuda answers for {others[0].vendor} here: {others[0].sign}")
+    else:
+        yield Absent("nvidia", _why_not(probe))
+
+
+def _visible(probe: Probe) -> tuple[str, ...]:
+    """What CUDA_VISIBLE_DEVICES already names is all there is, in its words (numbers, UUIDs or MIG names)."""
+    named = probe.env.get("CUDA_VISIBLE_DEVICES", "")
+    count = len(probe.devices_of("cuda"))
+    names = [name.strip() for name in named.split(",") if name.strip()][:count]
+    return tuple(names) or tuple(str(index) for index in range(count))
+
+
+def _why_not(probe: Probe) -> str:
+    if not probe.torch_version:
+        return probe.why_no_torch
+    if "cuda" in probe.errors:
+        return f"torch.cuda: {probe.errors['cuda']}"
+    if "cuda" not in probe.available:
+        return f"torch {probe.torch_version} was built without CUDA"
+    devices = probe.devices_of("cuda")
+    name = devices[0].name if devices else ""
+    return f"torch.cuda is there, but its device calls itself {name!r}, and no known vendor shows a sign of itself"

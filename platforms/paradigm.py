@@ -1,0 +1,43 @@
+"""What the workers must know of a paradigm: whether a first call compiles, and who allocates what a kernel returns.
+
+A paradigm that is not listed is taken to compile, and to allocate in Python.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Paradigm:
+    """How implementations of one paradigm behave in a worker.
+
+    Attributes:
+        name: as in ``operation/paradigm/name``.
+        compiles: the first call of a kernel may compile, and is given more time.
+        unguarded: why memory that the kernel allocates gets no guard bands; "" if it does.
+    """
+
+    name: str
+    compiles: bool = True
+    unguarded: str = ""
+
+
+PARADIGMS = {
+    one.name: one
+    for one in (
+        Paradigm("torch", compiles=False),
+        Paradigm(
+            "inductor",
+            unguarded="the compiler traces Python, would trace the guard as part of the kernel, and in the end "
+            "allocates in generated code, where no guard can stand",
+        ),
+        Paradigm("triton"),
+    )
+}
+"""The paradigms that differ from the rule, or are worth naming."""
+
+
+def paradigm_of(name: str) -> Paradigm:
+    """Return what is known of paradigm ``name``."""
+    return PARADIGMS.get(name, Paradigm(name))

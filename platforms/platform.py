@@ -1,0 +1,143 @@
+"""What a platform is: one place where kernels run, with what is peculiar to it said once.
+
+To add a vendor, write one file here that looks like ``cpu.py``, ``interpreter.py`` or ``nvidia.py``:
+
+1. a subclass of :class:`Platform`, with other defaults for its fields and the hooks that differ;
+2. a function ``find(probe, claims)`` that yields the platforms which this machine has, or an :class:`Absent` that says
+   why it has not got them. It looks at the probe alone and imports neither torch nor a driver: what it decides can
+   then be tested on any machine, by a probe written by hand;
+3. the name of that function in ``FINDERS`` of ``detect.py``, and the vendor's row in ``vendors.py`` (its sign: what
+   only this vendor's software shows).
+
+Everything else follows: the suites ask a platform for its paradigms, its budget and what it cannot do, never for its
+name. The hooks are called in the platform's own worker process, where importing torch and touching the device is right.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Absent:
+    """A platform that this machine has not got, and why."""
+
+    name: str
+    reason: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Platform:
+    """One place where kernels run.
+
+    A platform is plain data, so that it can be rebuilt in a worker process from JSON (:meth:`to_value`), and a handful
+    of hooks. Fields:
+
+    Attributes:
+        name: what it is called in records and on the command line; one word.
+        device: the torch device that its tensors live on, such as ``"cpu"`` or ``"cuda:0"``.
+        paradigms: the paradigms that it can run.
+        refusals: for a paradigm that somebody might expect here, why it is not one of ``paradigms``.
+        environment: environment variables of its worker, set before anything is imported there.
+        budget: the largest number of elements that a tensor of a case should have here, so that a case takes
+            a reasonable time.
+        programs: the largest number of programs that one launch should have here, or None where it does not matter.
+        start_method: how a runner comes to be: ``"forkserver"`` (a copy of a process that has everything imported, in
+            tens of milliseconds), or ``"spawn"`` (a fresh one, in seconds) for runtimes that cannot be forked.
+        threads: how many threads torch may use for one operation on the host.
+    """
+
+    name: str
+    device: str
+    paradigms: tuple[str, ...]
+    refusals: Mapping[str, str] = field(default_factory=dict)
+    environment: Mapping[str, str] = field(default_factory=dict)
+    budget: int = 2**18
+    programs: int | None = None
+    start_method: str = "forkserver"
+    threads: int = 1
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "paradigms", tuple(self.paradigms))
+
+    def __hash__(self) -> int:
+        return hash(self.name)
+
+    # Hooks. All but the last run in the worker.
+
+    def prepare(self) -> None:
+        """Get ready for kernel files to be imported.
+
+        Runs before the fork where there is one, so it must not initialise the device.
+        """
+        # Compiler processes beside the runner would outlive it when it is killed.
+        os.environ.setdefault("TORCHINDUCTOR_COMPILE_THREADS", "1")
+
+    def open(self) -> None:
+        """Take the device into use; the first thing a runner does. Raises whatever the driver raises."""
+        import torch
+
+        torch.set_num_threads(self.threads)
+
+    def synchronize(self) -> None:
+        """Wait until the device has done everything it was given; raises if the device is lost."""
+
+    def facts(self) -> dict[str, Any]:
+        """Return what reports say of this platform: versions, the device's name, memory and limits. JSON values."""
+        import platform
+
+        import numpy
+        import torch
+
+        return {
+            "torch": torch.__version__,
+            "numpy": numpy.__version__,
+            "python": platform.python_version(),
+            "machine": platform.machine(),
+            "device": self.device,
+            "threads": torch.get_num_threads(),
+        }
+
+    def capabilities(self) -> dict[str, str]:
+        """Return what this platform cannot do, each with the reason; found out by trying, not from a list.
+
+        A key is a dtype (``"float64"``), a paradigm (``"inductor"``), or both (``"triton/bfloat16"``).
+        """
+        from platforms.trial import lacking_dtypes
+
+        return lacking_dtypes(self.device)
+
+    def classify(self, error: BaseException) -> str | None:
+        """Return the kind of damage (:data:`platforms.outcome.DAMAGES`) that ``error`` reports, or None."""
+        return None
+
+    def for_worker(self, index: int) -> Platform:
+        """Return this platform as process ``index`` of several side by side should use it; hook for many devices."""
+        return self
+
+    # What everything else asks.
+
+    def refusal(self, paradigm: str) -> str:
+        """Return why ``paradigm`` does not run here, or "" if it does."""
+        if paradigm in self.paradigms:
+            return ""
+        return self.refusals.get(paradigm, f"platform {self.name} runs {', '.join(self.paradigms)}, not {paradigm}")
+
+    def to_value(self) -> dict[str, Any]:
+        """Return this platform as JSON values."""
+        values = {one.name: getattr(self, one.name) for one in fields(self)}
+        values = {name: dict(value) if isinstance(value, Mapping) else value for name, value in values.items()}
+        return {"class": f"{type(self).__module__}:{type(self).__qualname__}", "fields": values}
+
+
+def platform_from_value(value: Mapping[str, Any]) -> Platform:
+    """Return the platform that :meth:`Platform.to_value` made ``value`` of; raises TypeError for another class."""
+    module, _, name = value["class"].partition(":")
+    kind = getattr(importlib.import_module(module), name)
+    if not (isinstance(kind, type) and issubclass(kind, Platform)):
+        raise TypeError(f"{value['class']} is not a platform")
+    return kind(**value["fields"])

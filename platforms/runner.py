@@ -1,0 +1,217 @@
+"""The process that runs kernels: it answers requests one after another until one of them kills it.
+
+It is meant to die. What runs in it may write anywhere, never come back, or end the process; the keeper
+(:mod:`platforms.worker`) sees that, says so, and makes another.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import faulthandler
+import fcntl
+import importlib
+import json
+import os
+import signal
+import sys
+from collections.abc import Callable
+from multiprocessing.connection import Connection
+from typing import Any, ClassVar
+
+import numpy as np
+
+from golden import inputs as making
+from golden.case import Case, CaseError
+from kernels.operation import Operation
+from kernels.registry import Catalogue, Implementation
+from platforms import wire
+from platforms.execution import Call, describe, execute
+from platforms.handle import tail_of
+from platforms.outcome import Outcome
+from platforms.platform import Platform
+
+
+class RequestError(Exception):
+    """A request makes no sense, whatever the kernel: an implementation that is not there, a malformed case."""
+
+
+class Runner:
+    """A platform in use in this process, with the catalogue of kernels that it can run.
+
+    Functions that :meth:`platforms.pool.Pool.call` names find it as :attr:`current`.
+    """
+
+    current: ClassVar[Runner]
+    """The runner whose request is being answered."""
+
+    def __init__(self, platform: Platform, catalogue: Catalogue) -> None:
+        self.platform = platform
+        self.catalogue = catalogue
+        self.spoilt = ""
+        """Why this process should be replaced before it runs anything else, or ""."""
+        self._lacking: dict[str, str] | None = None
+        self._last: tuple[str, dict[str, np.ndarray]] = ("", {})
+
+    def run(self, implementation_id: str, line: str, lacking: dict[str, str] | None = None) -> Outcome:
+        """Return what came of running an implementation on the case that ``line`` says.
+
+        ``lacking`` is what the platform cannot do, if that is known. Raises RequestError and CaseError.
+        """
+        if self._lacking is None:
+            self._lacking = lacking
+        implementation = self._implementation(implementation_id)
+        if isinstance(implementation, str):
+            return Outcome("unsupported", message=implementation)
+        case = Case.parse(line)
+        reason = self._why_unsupported(implementation, case)
+        if reason:
+            return Outcome("unsupported", message=reason)
+        operation = self.catalogue.operations[implementation.operation]
+        inputs = self._inputs(operation, case)
+        digest = making.digest(inputs)
+        call = execute(self.platform, operation, implementation, case, inputs)
+        return self._outcome(call, digest)
+
+    def describe(self) -> dict[str, Any]:
+        """Return the platform's facts and what it cannot do."""
+        return {"facts": self.platform.facts(), "capabilities": self._capabilities()}
+
+    def call(self, target: str, arguments: dict[str, Any]) -> Any:
+        """Return what the function ``"module:name"`` returns for keyword ``arguments``; raises RequestError."""
+        module, _, name = target.partition(":")
+        try:
+            function = getattr(importlib.import_module(module), name)
+        except (ImportError, AttributeError) as error:
+            raise RequestError(f"no function {target!r} to call: {error}") from None
+        result = function(**arguments)
+        try:
+            return json.loads(json.dumps(result))
+        except (TypeError, ValueError) as error:
+            raise RequestError(f"{target} returned what is not JSON: {error}") from None
+
+    def _implementation(self, name: str) -> Implementation | str:
+        """Return the implementation called ``name``, or why its toolchain is absent; raises RequestError."""
+        if name in self.catalogue.implementations:
+            return self.catalogue.implementations[name]
+        family = name.rpartition("/")[0]
+        if family in self.catalogue.absent:
+            return self.catalogue.absent[family]
+        known = [one for one in self.catalogue.implementations if one.startswith(f"{name.split('/')[0]}/")]
+        raise RequestError(f"no implementation {name!r}; of that operation there are {', '.join(known) or 'none'}")
+
+    def _why_unsupported(self, implementation: Implementation, case: Case) -> str:
+        paradigm, dtype = implementation.paradigm, case.dtype
+        if implementation.operation != case.operation:
+            raise RequestError(f"{implementation.id} cannot run a case of {case.operation}: {case.line}")
+        if refusal := self.platform.refusal(paradigm):
+            return refusal
+        if implementation.dtypes is not None and dtype not in implementation.dtypes:
+            return f"{implementation.id} is written for {', '.join(implementation.dtypes)}, not {dtype}"
+        for key in (paradigm, dtype, f"{paradigm}/{dtype}"):
+            if key in self._capabilities():
+                return f"{self.platform.name} cannot do {key}: {self._capabilities()[key]}"
+        return ""
+
+    def _capabilities(self) -> dict[str, str]:
+        if self._lacking is None:
+            self._lacking = self.platform.capabilities()
+        return self._lacking
+
+    def _inputs(self, operation: Operation, case: Case) -> dict[str, np.ndarray]:
+        """Make the inputs, or take the last ones again: several implementations run one case in a row.
+
+        Their digest is taken anew each time, so that a kernel that wrote into them from afar is found out.
+        """
+        if self._last[0] != case.line:
+            operation.check(case)
+            self._last = (case.line, making.make_inputs(case, operation.shapes(case)))
+        return self._last[1]
+
+    def _outcome(self, call: Call, digest: str) -> Outcome:
+        if call.lost:
+            self.spoilt = "the device does not answer after an error"
+            message = f"{call.message}\n{_last_words()}".strip()
+            return Outcome("crashed", seconds=call.seconds, message=message, input_digest=digest)
+        if (
+            any(one.kind == "out of bounds" for one in call.damage)
+            and self.platform.device == "cpu"
+            and not call.message
+        ):
+            self.spoilt = "a kernel wrote out of bounds, perhaps into the memory of this process"
+        status = "raised" if call.message else "returned"
+        return Outcome(
+            status,
+            output=call.output,
+            dtype=call.dtype,
+            shape=() if call.output is None else call.output.shape,
+            damage=tuple(call.damage),
+            seconds=call.seconds,
+            message=call.message,
+            input_digest=digest,
+        )
+
+
+def answer(runner: Runner, request: dict[str, Any]) -> dict[str, Any]:
+    """Return the reply to one request: ``{"ok": value}``, or ``{"error": text}`` for one that makes no sense."""
+    Runner.current = runner
+    try:
+        if request["what"] == "run":
+            outcome = runner.run(request["implementation"], request["case"], request["lacking"])
+            return {"ok": wire.outcome_to_value(outcome)}
+        if request["what"] == "describe":
+            return {"ok": json.dumps(runner.describe())}
+        return {"ok": json.dumps(runner.call(request["target"], json.loads(request["arguments"])))}
+    except (RequestError, CaseError) as error:
+        return {"error": str(error)}
+    except Exception as error:  # not a kernel's fault, and whoever asked must know
+        return {"error": describe(error, "")}
+
+
+def serve(connection: Connection, lifeline: Connection) -> None:
+    """Answer requests from ``connection`` until it closes; the process dies when the other end of ``lifeline`` does.
+
+    The first message out is "", or why there is no runner.
+    """
+    _settle(lifeline)
+    # Only now, and not before the fork, is there a platform and a catalogue: preload loads them when it is imported.
+    from platforms import preload
+
+    trouble = preload.trouble or _trouble(preload.platform.open)
+    connection.send_bytes(wire.pack(trouble))
+    if trouble:
+        return
+    runner = Runner(preload.platform, preload.catalogue)
+    with contextlib.suppress(EOFError, OSError):
+        while True:
+            reply = wire.pack(answer(runner, wire.unpack(connection.recv_bytes())))
+            # The first byte is for the keeper, which looks no further.
+            connection.send_bytes((b"!" if runner.spoilt else b".") + reply)
+
+
+def _last_words() -> str:
+    """Return what was printed last: a device says on standard error which assertion failed."""
+    try:
+        return tail_of(2)
+    except OSError:
+        return ""  # standard error is no file; then whoever runs this sees it anyway
+
+
+def _trouble(step: Callable[[], None]) -> str:
+    try:
+        step()
+    except Exception as error:  # whatever a driver raises is the reason
+        return describe(error, "")
+    return ""
+
+
+def _settle(lifeline: Connection) -> None:
+    """Leave the terminal's process group, report faults, and die when the other end of ``lifeline`` closes."""
+    os.setsid()
+    faulthandler.enable(all_threads=False)
+    faulthandler.register(signal.SIGUSR1, all_threads=False)
+    sys.stdout.reconfigure(line_buffering=True)  # type: ignore[union-attr]
+    # A thread that watches would not be run while a kernel holds the interpreter. This signal ends the process, and
+    # the system sends it by itself: nobody ever writes into the lifeline, so that all that can happen to it is its end.
+    fcntl.fcntl(lifeline.fileno(), fcntl.F_SETOWN, os.getpid())
+    fcntl.fcntl(lifeline.fileno(), fcntl.F_SETFL, fcntl.fcntl(lifeline.fileno(), fcntl.F_GETFL) | os.O_ASYNC)
+    signal.signal(signal.SIGIO, signal.SIG_DFL)

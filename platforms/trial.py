@@ -1,0 +1,32 @@
+"""Tiny computations that show what torch can do on a device: capabilities are found out by trying."""
+
+from __future__ import annotations
+
+import os
+import shutil
+
+import torch
+
+from golden.dtypes import DTYPES
+
+
+def lacking_dtypes(device: str) -> dict[str, str]:
+    """Return the dtypes that torch cannot add up on ``device``, each with the reason."""
+    return {name: reason for name in DTYPES if (reason := _trouble(name, device))}
+
+
+def missing_cpp_compiler() -> str:
+    """Return why torch's compiler cannot make programs for the CPU, or ""."""
+    names = [name for name in (os.environ.get("CXX"), "g++", "clang++", "c++") if name]
+    if any(shutil.which(name) for name in names):
+        return ""
+    return f"it needs a C++ compiler, and there is none of {', '.join(names)} on PATH"
+
+
+def _trouble(name: str, device: str) -> str:
+    try:
+        x = torch.tensor([1.0, 2.0, -3.0]).to(getattr(torch, name)).to(device)
+        doubled = (x + x).cpu().to(torch.float64).tolist()
+    except Exception as error:  # whatever it is, it is the reason
+        return f"{type(error).__name__}: {error}".splitlines()[0][:200]
+    return "" if doubled == [2.0, 4.0, -6.0] else f"1, 2, -3 added to themselves give {doubled}"

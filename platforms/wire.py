@@ -1,0 +1,72 @@
+"""How requests and outcomes become bytes between processes: builtin values through execnet's serializer, no pickle.
+
+Arrays travel as their little-endian bytes with dtype and shape beside them.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import execnet
+import numpy as np
+
+from platforms.outcome import Damage, Outcome
+
+
+class WireError(ValueError):
+    """What came over the wire is not what was agreed."""
+
+
+def pack(value: Any) -> bytes:
+    """Return ``value`` (None, bool, int, float, str, bytes, list, tuple, dict of these) as bytes."""
+    return execnet.dumps(value)
+
+
+def unpack(data: bytes) -> Any:
+    """Return the value in ``data``; raises WireError if there is none."""
+    try:
+        return execnet.loads(data)
+    except (execnet.DataFormatError, EOFError) as error:
+        raise WireError(f"{len(data)} bytes from a worker are not a message: {error}") from None
+
+
+def outcome_to_value(outcome: Outcome) -> dict[str, Any]:
+    """Return ``outcome`` as builtin values, for :func:`pack`."""
+    return {
+        "status": outcome.status,
+        "output": None if outcome.output is None else _array_to_value(outcome.output),
+        "dtype": outcome.dtype,
+        "damage": [(one.kind, one.detail) for one in outcome.damage],
+        "seconds": float(outcome.seconds),
+        "message": outcome.message,
+        "input_digest": outcome.input_digest,
+    }
+
+
+def outcome_from_value(value: dict[str, Any]) -> Outcome:
+    """Return the outcome that :func:`outcome_to_value` made ``value`` of; raises WireError for anything else."""
+    try:
+        output = None if value["output"] is None else _array_from_value(value["output"])
+        return Outcome(
+            status=value["status"],
+            output=output,
+            dtype=value["dtype"],
+            shape=() if output is None else output.shape,
+            damage=tuple(Damage(kind, detail) for kind, detail in value["damage"]),
+            seconds=value["seconds"],
+            message=value["message"],
+            input_digest=value["input_digest"],
+        )
+    except (KeyError, TypeError, ValueError) as error:
+        raise WireError(f"a worker sent a malformed outcome: {type(error).__name__}: {error}") from None
+
+
+def _array_to_value(array: np.ndarray) -> tuple[str, tuple[int, ...], bytes]:
+    array = np.asarray(array, dtype=array.dtype.newbyteorder("<"), order="C")
+    return array.dtype.str, tuple(int(size) for size in array.shape), array.tobytes()
+
+
+def _array_from_value(value: tuple[str, tuple[int, ...], bytes]) -> np.ndarray:
+    dtype, shape, data = value
+    array = np.frombuffer(data, dtype=np.dtype(dtype)).reshape(shape)
+    return array.astype(array.dtype.newbyteorder("="), copy=False)

@@ -1,0 +1,79 @@
+"""The command line of the reports: ``python -m reports show DIR`` prints the summary of a bundle again.
+
+Exit status: 0 if nothing failed, 1 if the bundle holds failures, 2 if it cannot be read.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from shlex import quote
+from typing import Any
+
+from reports.bundle import ENVIRONMENT, BundleError, read
+from reports.tally import Tally
+from reports.terminal import render
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command that ``arguments`` name, those of the process if None, and return its exit status."""
+    options = _parser().parse_args(arguments)
+    try:
+        return int(options.command(options))
+    except BundleError as error:
+        print(f"reports: {error}", file=sys.stderr)
+        return 2
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m reports", description="Show what runs have left.")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    show = commands.add_parser("show", help="print the summary of a bundle", description="Print a bundle's summary.")
+    show.add_argument("bundle", type=Path, metavar="DIR", help="the folder that a run left")
+    show.add_argument("--full", action="store_true", help="cut no list to a screenful")
+    show.add_argument("--colour", choices=("auto", "always", "never"), default="auto", help="default: auto")
+    show.add_argument("--width", type=int, default=None, help="columns; default: those of the terminal")
+    show.set_defaults(command=_show)
+    return parser
+
+
+def _show(options: argparse.Namespace) -> int:
+    environment, records, problems = read(options.bundle)
+    tally = Tally.of(records, _unrun(environment, options.bundle))
+    print(
+        render(
+            tally,
+            width=options.width or shutil.get_terminal_size().columns,
+            colour=_colour(options.colour),
+            full=options.full,
+            where=f"python -m reports show --full {quote(str(options.bundle))}",
+            options=str(environment.get("replay", "")),
+        )
+    )
+    for problem in problems:
+        print(f"reports: {problem}", file=sys.stderr)
+    return 1 if tally.total("fail") else 0
+
+
+def _unrun(environment: dict[str, Any], bundle: Path) -> list[tuple[str, str]]:
+    pairs = environment.get("unrun", [])
+    right = isinstance(pairs, list) and all(
+        isinstance(pair, list) and len(pair) == 2 and all(isinstance(text, str) for text in pair) for pair in pairs
+    )
+    if not right:
+        raise BundleError(f'{bundle / ENVIRONMENT}: "unrun" must be a list of pairs [thing, reason], not {pairs!r}')
+    return [(thing, reason) for thing, reason in pairs]
+
+
+def _colour(choice: str) -> bool:
+    if choice == "auto":
+        return sys.stdout.isatty() and not os.environ.get("NO_COLOR")
+    return choice == "always"
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,53 @@
+"""The failures of a run, each with the command that replays it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from shlex import quote
+
+from reports.ink import clip, counted, figure, paint, plain
+from reports.record import Record
+from reports.tally import Tally
+
+_SHOWN = 8
+
+
+def failures(tally: Tally, *, width: int, colour: bool, full: bool, where: str, options: str = "") -> list[str]:
+    """Return two lines for each implementation and platform that failed: what happened, and how to replay it.
+
+    Replay commands are whole, also beyond ``width``, for they are there to be pasted. Unless ``full``, failures beyond
+    a screenful are left out and counted; ``where`` says where they are.
+    """
+    found = tally.failures
+    shown = found if full else found[:_SHOWN]
+    lines = []
+    for record in shown:
+        lines += [paint(clip(_what(record), width), "fail", colour=colour), f"  {replay(record, options)}"]
+    left_out = Counter(record.platform for record in found[len(shown) :])
+    if left_out:
+        places = ", ".join(f"{number} on {platform}" for platform, number in sorted(left_out.items()))
+        more = f"and {counted(left_out.total(), 'more failure')}: {places}"
+        lines.append(clip(f"{more}; all of them: {where}" if where else more, width))
+    return lines
+
+
+def replay(record: Record, options: str = "") -> str:
+    """Return the shell command that runs the record's case again, on its implementation and platform.
+
+    ``options`` are what else the run was given that the replay needs, such as where its kernels are.
+    """
+    command = (
+        f"python -m pytest --case {quote(record.case)}"
+        f" --implementation {quote(record.implementation)} --platform {quote(record.platform)}"
+    )
+    return f"{command} {options}" if options else command
+
+
+def _what(record: Record) -> str:
+    figures = []
+    if record.share is not None:
+        figures.append(f"error {figure(record.share)} of the bound")
+    if record.max_ulp is not None:
+        figures.append(f"{figure(record.max_ulp)} ULP")
+    said = [", ".join(figures), plain(record.message)]
+    return ": ".join([f"{record.verdict.upper()} {record.implementation} on {record.platform}", *filter(None, said)])

@@ -1,0 +1,381 @@
+"""Which platforms a machine has is decided from its probe alone, and whatever drivers do, a probe comes back."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from platforms.cpu import Cpu
+from platforms.detect import Detection, DetectionError, detect
+from platforms.interpreter import Interpreter
+from platforms.nvidia import Nvidia
+from platforms.platform import platform_from_value
+from platforms.probe import Device, Probe, probe
+
+ROOT = Path(__file__).resolve().parents[2]
+
+BARE = Probe(torch_version="2.13.0+cpu", torch_distribution="2.13.0+cpu", triton_version="3.7.1", cpu_capability="AVX2")
+
+
+def machine(**changes: Any) -> Probe:
+    return dataclasses.replace(BARE, **changes)
+
+
+def cuda(name: str, *, count: int = 1, arch: str = "", version: dict[str, str] | None = None, **changes: Any) -> Probe:
+    """A machine on which torch.cuda is available and calls its devices ``name``."""
+    devices = tuple(Device("cuda", index, name, 80 * 2**30, "9.0", arch) for index in range(count))
+    changes = {"torch_version": "2.13.0+cu128", "torch_distribution": "2.13.0+cu128"} | changes
+    return machine(available=("cuda",), devices=devices, version=version or {"cuda": "12.8"}, **changes)
+
+
+def names(detection: Detection) -> list[str]:
+    return [platform.name for platform in detection.found]
+
+
+def reason(detection: Detection, name: str) -> str:
+    return dict(detection.absent)[name]
+
+
+HOSTS = ["cpu", "cpu-default", "interpreter"]
+
+OTHERS_BEHIND_CUDA = {
+    "metax by version": ("metax", cuda("MetaX C550", version={"cuda": "11.6", "maca": "3.8.1.0"}), "3.8.1.0"),
+    "metax by build": ("metax", cuda("Device_4000", torch_version="2.8.0+metax3.8.1.0"), "2.8.0+metax3.8.1.0"),
+    "metax by name": ("metax", cuda("MXC500 MetaX"), "'MXC500 MetaX'"),
+    "iluvatar by attribute": ("iluvatar", cuda("BI-V150", attributes=("corex",)), "torch.corex"),
+    "iluvatar by installed version": (
+        "iluvatar",
+        cuda("x", torch_version="2.10.0", torch_distribution="2.10.0+corex.4.5.0"),
+        "2.10.0+corex.4.5.0",
+    ),
+    "iluvatar by name": ("iluvatar", cuda("Iluvatar BI-V100"), "'Iluvatar BI-V100'"),
+    "amd": (
+        "amd",
+        cuda("AMD Instinct MI300X", version={"hip": "6.4"}, arch="gfx942:sramecc+"),
+        "torch.version.hip is '6.4'",
+    ),
+    "amd that shares an architecture": (
+        "amd",
+        cuda("MI50", version={"hip": "6.4"}, arch="gfx906"),
+        "torch.version.hip",
+    ),
+    "hygon by attribute": (
+        "hygon",
+        cuda("BW1000", version={"hip": "6.3"}, arch="gfx906", attributes=("__hcu_version__",)),
+        "torch.__hcu_version__",
+    ),
+    "hygon by build": ("hygon", cuda("BW", version={"hip": "6.3"}, torch_version="2.5.1+das.dtk2604"), "dtk2604"),
+    "hygon by architecture": ("hygon", cuda("BW", version={"hip": "6.3"}, arch="gfx936:sramecc-"), "gfx936"),
+    "kunlunxin": (
+        "kunlunxin",
+        cuda("P800", modules=("torch_xmlir",), files=("/proc/kunlun/version",)),
+        "/proc/kunlun/version",
+    ),
+    "thead by environment": ("thead", cuda("NVIDIA-like", env={"PPU_SDK": "/usr/local/PPU_SDK"}), "PPU_SDK"),
+    "thead by name": ("thead", cuda("PPU-ZW810E"), "'PPU-ZW810E'"),
+}
+
+
+@pytest.mark.parametrize(("vendor", "probe", "sign"), OTHERS_BEHIND_CUDA.values(), ids=OTHERS_BEHIND_CUDA)
+def test_who_else_answers_to_cuda_is_not_taken_for_nvidia(vendor: str, probe: Probe, sign: str) -> None:
+    detection = detect(probe)
+    assert names(detection) == HOSTS
+    assert reason(detection, "nvidia").startswith(f"torch.cuda answers for {vendor} here: ")
+    assert sign in reason(detection, "nvidia")
+    assert sign in reason(detection, vendor)
+    assert "no platform file" in reason(detection, vendor)
+
+
+@pytest.mark.parametrize("name", ["NVIDIA H200", "Tesla T4", "NVIDIA GeForce RTX 4090", "Quadro RTX 8000"])
+def test_nvidia_is_found_by_its_device(name: str) -> None:
+    detection = detect(cuda(name))
+    assert names(detection) == [*HOSTS, "nvidia"]
+    assert detection.found[-1].device == "cuda:0"
+    assert "nvidia" not in dict(detection.absent)
+
+
+def test_kunlunxins_module_alone_is_no_sign() -> None:
+    assert names(detect(cuda("NVIDIA A100", modules=("torch_xmlir",)))) == [*HOSTS, "nvidia"]
+
+
+def test_a_device_that_nobody_knows_is_nobodys() -> None:
+    detection = detect(cuda("Frobnicator 9000"))
+    assert names(detection) == HOSTS
+    assert "calls itself 'Frobnicator 9000'" in reason(detection, "nvidia")
+
+
+@pytest.mark.parametrize(
+    ("kind", "vendor"),
+    [
+        ("mlu", "cambricon"),
+        ("npu", "ascend"),
+        ("musa", "mthreads"),
+        ("gcu", "enflame"),
+        ("txda", "tsingmicro"),
+        ("ptpu", "sunrise"),
+        ("xpu", "intel"),
+        ("mps", "apple"),
+    ],
+)
+def test_a_vendors_own_device_type_is_its_sign(kind: str, vendor: str) -> None:
+    detection = detect(machine(available=(kind,), devices=(Device(kind),), modules=(f"torch_{kind}",), private=kind))
+    assert names(detection) == HOSTS
+    assert reason(detection, vendor) == (
+        f"recognised (torch.{kind} is available), but there is no platform file for it yet"
+    )
+    assert "without CUDA" in reason(detection, "nvidia")
+
+
+def test_cuda_as_a_mask_of_another_device_is_no_claim() -> None:
+    devices = (Device("cuda", name="MLU590"), Device("mlu", name="MLU590"))
+    detection = detect(machine(available=("cuda", "mlu"), devices=devices, modules=("torch_mlu",), private="mlu"))
+    assert names(detection) == HOSTS
+    assert "recognised" in reason(detection, "cambricon")
+
+
+def test_an_extension_without_a_card_is_told_and_harms_nothing() -> None:
+    idle = detect(machine(modules=("torch_mlu",), private="mlu"))
+    assert names(idle) == HOSTS
+    assert reason(idle, "cambricon") == "torch_mlu is installed, but torch.mlu is not available"
+    broken = detect(machine(modules=("torch_npu",), errors={"npu": "RuntimeError: no driver"}))
+    assert reason(broken, "ascend") == "torch_npu is installed, but torch.npu: RuntimeError: no driver"
+
+
+def test_two_claims_are_an_error_that_says_how_to_choose() -> None:
+    both = cuda("MetaX C550", version={"cuda": "11.6", "maca": "3.8.1.0"}, attributes=("corex",))
+    with pytest.raises(DetectionError) as error:
+        detect(both)
+    assert str(error.value) == (
+        "several vendors claim this machine: "
+        "metax (torch.version.maca is '3.8.1.0') and iluvatar (torch.corex exists); "
+        "choose with --platform metax or --platform iluvatar"
+    )
+    chosen = detect(both, chosen="iluvatar")
+    assert "recognised" in reason(chosen, "iluvatar")
+    assert "metax" not in dict(chosen.absent)
+
+
+def test_a_choice_can_set_a_stray_sign_right() -> None:
+    stray = cuda("NVIDIA H100", env={"PPU_SDK": "/opt/left-behind"})
+    assert names(detect(stray)) == HOSTS
+    assert names(detect(stray, chosen="nvidia")) == [*HOSTS, "nvidia"]
+    assert names(detect(stray, chosen="cpu")) == HOSTS
+
+
+@pytest.mark.parametrize(
+    ("capability", "found"),
+    [
+        ("AVX512", ["cpu", "cpu-default", "cpu-avx2"]),
+        ("AVX2", ["cpu", "cpu-default"]),
+        ("DEFAULT", ["cpu"]),
+        ("SVE256", ["cpu"]),
+    ],
+)
+def test_code_paths_below_the_best_are_platforms_of_their_own(capability: str, found: list[str]) -> None:
+    detection = detect(machine(cpu_capability=capability))
+    here = [platform for platform in detection.found if platform.name.startswith("cpu")]
+    assert [platform.name for platform in here] == found
+    assert [platform.environment.get("ATEN_CPU_CAPABILITY", "") for platform in here] == [
+        name.partition("-")[2] for name in found
+    ]
+    assert {"cpu-default", "cpu-avx2", "cpu-avx512"} - set(found) <= set(dict(detection.absent))
+    for platform in here[1:]:
+        assert platform.refusal("torch") == ""
+        assert platform.name in platform.refusal("inductor")
+
+
+def test_without_triton_there_is_no_interpreter() -> None:
+    detection = detect(machine(triton_version=""))
+    assert names(detection) == ["cpu", "cpu-default"]
+    assert reason(detection, "interpreter") == "triton: is not installed"
+    broken = detect(machine(triton_version="", errors={"triton": "ImportError: libtriton.so"}))
+    assert reason(broken, "interpreter") == "triton: ImportError: libtriton.so"
+
+
+def test_without_torch_there_is_nothing_and_every_platform_says_so() -> None:
+    for errors, why in (({}, "torch: is not installed"), ({"torch": "OSError: libmkl"}, "torch: OSError: libmkl")):
+        detection = detect(Probe(triton_version="3.7.1", errors=errors))
+        assert detection.found == []
+        assert {name: reason(detection, name) for name in ("cpu", "interpreter", "nvidia")} == dict.fromkeys(
+            ("cpu", "interpreter", "nvidia"), why
+        )
+
+
+def test_a_driver_that_failed_is_the_reason() -> None:
+    detection = detect(machine(version={"cuda": "12.8"}, errors={"cuda": "RuntimeError: Found no NVIDIA driver"}))
+    assert reason(detection, "nvidia") == "torch.cuda: RuntimeError: Found no NVIDIA driver"
+
+
+def test_devices_are_dealt_out_to_processes_side_by_side() -> None:
+    (platform,) = (one for one in detect(cuda("NVIDIA H200", count=3)).found if one.name == "nvidia")
+    dealt = [platform.for_worker(index).environment["CUDA_VISIBLE_DEVICES"] for index in range(5)]
+    assert dealt == ["0", "1", "2", "0", "1"]
+    assert "CUDA_VISIBLE_DEVICES" not in platform.environment
+    masked = cuda("NVIDIA H200", count=2, env={"CUDA_VISIBLE_DEVICES": "GPU-a1, MIG-b2"})
+    (platform,) = (one for one in detect(masked).found if one.name == "nvidia")
+    assert [platform.for_worker(index).environment["CUDA_VISIBLE_DEVICES"] for index in range(3)] == [
+        "GPU-a1",
+        "MIG-b2",
+        "GPU-a1",
+    ]
+    assert Cpu().for_worker(3) == Cpu()
+
+
+def test_paradigms_that_do_not_run_say_why() -> None:
+    assert "no backend for a CPU" in Cpu().refusal("triton")
+    assert "nothing else" in Interpreter().refusal("torch")
+    assert Nvidia().refusal("opencl") == "platform nvidia runs torch, inductor, triton, not opencl"
+    assert Interpreter().refusal("triton") == ""
+
+
+def test_orders_of_the_interpreter_have_names_of_their_own() -> None:
+    assert [Interpreter(order=order).name for order in ("forward", "reversed", "shuffled")] == [
+        "interpreter",
+        "interpreter-reversed",
+        "interpreter-shuffled",
+    ]
+    with pytest.raises(ValueError, match="unknown order 'sideways'; there are forward, reversed, shuffled"):
+        Interpreter(order="sideways")
+
+
+@pytest.mark.parametrize(
+    "platform",
+    [
+        Cpu(path="avx2", environment={"A": "b"}),
+        Interpreter(order="reversed", races=False),
+        Nvidia(visible=("GPU-1", "3")),
+    ],
+    ids=lambda one: one.name,
+)
+def test_a_platform_comes_back_from_json_as_it_was(platform: Any) -> None:
+    assert platform_from_value(json.loads(json.dumps(platform.to_value()))) == platform
+
+
+def test_what_is_no_platform_is_refused() -> None:
+    with pytest.raises(TypeError, match=r"platforms\.probe:Probe is not a platform"):
+        platform_from_value({"class": "platforms.probe:Probe", "fields": {}})
+
+
+def test_a_probe_comes_back_from_json_as_it_was() -> None:
+    full = cuda(
+        "NVIDIA H200", count=2, env={"PPU_SDK": "x"}, errors={"triton": "ImportError: é"}, modules=("torch_mlu",)
+    )
+    full = dataclasses.replace(full, devices=(Device("cuda", 0, "a", 2**40, "9.0", "gfx", {"warp_size": 32}),))
+    assert Probe.from_json(full.to_json()) == full
+    with pytest.raises(ValueError, match="it has the fields attributes, "):
+        Probe.from_json('{"colour": 3}')
+
+
+# The real probe, over a torch that this test writes.
+
+FAKE_TORCH = """
+import sys, types
+print("welcome to a noisy driver")
+__version__ = "9.9.9+fake"
+version = types.ModuleType("torch.version")
+version.cuda, version.hip = "12.8", None
+class _C:
+    _get_privateuse1_backend_name = staticmethod(lambda: "privateuseone")
+class backends:
+    class cpu:
+        get_cpu_capability = staticmethod(lambda: "AVX2")
+class mps:
+    is_available = staticmethod(lambda: False)
+"""
+
+CUDA_AVAILABLE = """
+class cuda:
+    is_available = staticmethod(lambda: True)
+    device_count = staticmethod(lambda: 2)
+    @staticmethod
+    def get_device_properties(index):
+        return types.SimpleNamespace(name="NVIDIA Fake", total_memory=2**34, major=9, minor=0, warp_size=32, uuid="u")
+"""
+
+CUDA_HANGS = """
+import time
+class cuda:
+    is_available = staticmethod(lambda: time.sleep(1000))
+"""
+
+CUDA_CRASHES = """
+import ctypes
+class cuda:
+    is_available = staticmethod(lambda: ctypes.string_at(8))
+"""
+
+CUDA_WITHOUT_DRIVER = """
+def _init():
+    raise RuntimeError("Found no NVIDIA driver")
+class cuda:
+    is_available = staticmethod(lambda: False)
+    init = staticmethod(_init)
+"""
+
+
+@pytest.fixture
+def fake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder from which the probe's subprocess imports torch and triton first; triton there does not import."""
+    (tmp_path / "triton.py").write_text("raise ImportError('libtriton.so: no such file')")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+    return tmp_path
+
+
+def test_a_probe_finds_versions_devices_and_errors(fake: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (fake / "torch.py").write_text(FAKE_TORCH + CUDA_AVAILABLE)
+    (fake / "torch_mlu.py").write_text("raise SystemExit('never to be imported')")
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "4,5")
+    found = probe()
+    assert found.torch_version == "9.9.9+fake"
+    assert found.version == {"cuda": "12.8"}
+    assert found.available == ("cuda",)
+    assert found.devices[1] == Device("cuda", 1, "NVIDIA Fake", 2**34, "9.0", "", {"warp_size": 32})
+    assert found.modules == ("torch_mlu",)
+    assert found.env == {"CUDA_VISIBLE_DEVICES": "4,5"}
+    assert found.errors == {"triton": "ImportError: libtriton.so: no such file"}
+    (platform,) = (one for one in detect(found).found if one.name == "nvidia")
+    assert platform.for_worker(1).environment["CUDA_VISIBLE_DEVICES"] == "5"
+
+
+@pytest.mark.parametrize(
+    ("torch", "step", "said"),
+    [
+        ("import time; time.sleep(1000)", "torch", "gave no answer in 2 s"),
+        ("raise OSError('libmkl.so: no such file')", "torch", "OSError: libmkl.so: no such file"),
+        ("import os; os._exit(7)", "torch", "ended with exit code 7"),
+        ("import ctypes; ctypes.string_at(8)", "torch", "crashed with SIGSEGV"),
+        (FAKE_TORCH + CUDA_HANGS, "cuda", "gave no answer in 2 s"),
+        (FAKE_TORCH + CUDA_CRASHES, "cuda", "crashed with SIGSEGV"),
+        (FAKE_TORCH + CUDA_WITHOUT_DRIVER, "cuda", "RuntimeError: Found no NVIDIA driver"),
+    ],
+)
+def test_a_probe_comes_back_whatever_torch_does(fake: Path, torch: str, step: str, said: str) -> None:
+    (fake / "torch.py").write_text(torch)
+    found = probe(time_limit=2.0)
+    assert found.errors[step].startswith(said)
+    detection = detect(found)
+    assert said in reason(detection, "nvidia")
+    assert ("cpu" in names(detection)) == (step == "cuda")
+
+
+def test_the_command_line_lists_what_is_here_and_why_the_rest_is_not(fake: Path) -> None:
+    (fake / "torch.py").write_text(FAKE_TORCH + CUDA_AVAILABLE)
+    listed = subprocess.run([sys.executable, "-m", "platforms"], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert "torch 9.9.9+fake, triton absent" in listed.stdout
+    assert "nvidia" in listed.stdout
+    assert "2 x NVIDIA Fake (9.0)" in listed.stdout
+    assert "  interpreter: triton: ImportError: libtriton.so: no such file" in listed.stdout.splitlines()
+    (fake / "torch.py").write_text("raise OSError('libmkl.so: no such file')")
+    broken = subprocess.run(
+        [sys.executable, "-m", "platforms", "--json"], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert broken.returncode == 1
+    assert json.loads(broken.stdout)["found"] == []
+    assert json.loads(broken.stdout)["absent"]["cpu"] == "torch: OSError: libmkl.so: no such file"

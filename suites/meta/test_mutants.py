@@ -1,0 +1,90 @@
+"""Is every kind of wrong kernel caught by the quick search, with a small case that replays, and nothing else lost?"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from suites.meta.cli import MUTANTS, Finished, run_pytest
+
+EXPECTED = {
+    "add/torch/wrong_dtype": "wrong",
+    "add/torch/wrong_not_a_tensor": "crashed",
+    "add/torch/wrong_one_past_the_end": "out of bounds",
+    "add/torch/wrong_truncating_cast": "wrong",
+    "gemm/torch/wrong_float16_accumulator": "wrong",
+    "gemm/torch/wrong_last_k_tile_dropped": "wrong",
+    "gemm/torch/wrong_tf32_undeclared": "wrong",
+    "gemm/torch/wrong_zeros": "wrong",
+    "relu/torch/wrong_aborts": "crashed",
+    "relu/torch/wrong_exits": "crashed",
+    "relu/torch/wrong_gap_overwritten": "out of bounds",
+    "relu/torch/wrong_loops_forever": "hung",
+    "relu/torch/wrong_nan_dropped": "wrong",
+    "relu/torch/wrong_raises": "crashed",
+    "relu/torch/wrong_segfaults": "crashed",
+    "relu/torch/wrong_stride_ignored": "wrong",
+    "softmax/torch/wrong_input_overwritten": "input changed",
+    "softmax/torch/wrong_last_row_unwritten": "unwritten",
+    "softmax/torch/wrong_masked_row_is_zero": "wrong",
+    "softmax/torch/wrong_no_maximum": "wrong",
+    "softmax/torch/wrong_padded_lanes_counted": "wrong",
+    "softmax/torch/wrong_shape": "wrong",
+}
+
+LARGEST = {"gemm/torch/wrong_last_k_tile_dropped": 33 * 4, "relu/torch/wrong_loops_forever": 8}
+"""Elements of all dims multiplied that the smallest case may have; 8 for those not named."""
+
+
+@pytest.fixture(scope="module")
+def caught(tmp_path_factory: pytest.TempPathFactory) -> Finished:
+    """One run over all mutants, with a good kernel among them."""
+    bundle = tmp_path_factory.mktemp("mutants") / "bundle"
+    chosen = "*/torch/wrong_*,add/torch/eager"
+    return run_pytest(
+        "--kernels", MUTANTS, "--implementation", chosen, "--platform", "cpu", "--time-limit", 2, bundle=bundle
+    )
+
+
+def test_all_mutants_fail_and_the_good_kernel_passes(caught: Finished) -> None:
+    assert caught.status == 1, caught.text
+    assert {name: record.verdict for name, record in caught.failures().items()} == EXPECTED
+    assert any(record.implementation == "add/torch/eager" for record in caught.records)
+
+
+@pytest.mark.parametrize("implementation", EXPECTED)
+def test_the_case_is_small(caught: Finished, implementation: str) -> None:
+    dims = json.loads(caught.failures()[implementation].case)["dims"]
+    size = 1
+    for length in dims.values():
+        for one in length if isinstance(length, list) else [length]:
+            size *= one
+    assert size <= LARGEST.get(implementation, 8), dims
+
+
+@pytest.mark.parametrize("implementation", EXPECTED)
+def test_its_line_is_printed_ready_to_paste(caught: Finished, implementation: str) -> None:
+    line = caught.failures()[implementation].case
+    command = f"python -m pytest --case '{line}' --implementation {implementation} --platform cpu --kernels={MUTANTS}"
+    assert command in caught.text
+
+
+@pytest.mark.parametrize("implementation", ["relu/torch/wrong_segfaults", "softmax/torch/wrong_padded_lanes_counted"])
+def test_its_line_replays(caught: Finished, implementation: str, tmp_path: Path) -> None:
+    record = caught.failures()[implementation]
+    chosen = ("--kernels", MUTANTS, "--implementation", implementation, "--platform", "cpu")
+    again = run_pytest("--case", record.case, *chosen, bundle=tmp_path / "bundle")
+    assert again.status == 1
+    assert [(one.case, one.verdict, one.digest) for one in again.records] == [
+        (record.case, record.verdict, record.digest)
+    ]
+
+
+def test_the_signal_and_the_exit_code_are_named(caught: Finished) -> None:
+    failures = caught.failures()
+    assert "SIGSEGV" in failures["relu/torch/wrong_segfaults"].message
+    assert "SIGABRT" in failures["relu/torch/wrong_aborts"].message
+    assert "exit code 3" in failures["relu/torch/wrong_exits"].message
+    assert "NotImplementedError: three axes" in failures["relu/torch/wrong_raises"].message
