@@ -24,7 +24,7 @@ import numpy as np
 from golden.exact import UNIT, quantum_exponent, two_sum
 from golden.exact import matmul as exact_matmul
 from golden.precision import Precision
-from golden.rounding import round_significand
+from golden.rounding import round_to_format
 
 PROBABLE = 6.0
 """The c of the drift line c * sqrt(n) * u: six deviations of a random walk."""
@@ -224,7 +224,12 @@ def _full(bound: Array, x: Enclosure) -> np.ndarray:
 
 
 def _operand(x: np.ndarray, precision: Precision) -> np.ndarray:
-    return round_significand(x, *precision.operands) if precision.operands else x
+    if not precision.operands or not precision.dtype:
+        return x
+    # A format as tf32 has fewer bits and the same exponents, so that its subnormal numbers are fewer as well.
+    bits, mode = precision.operands
+    largest = (2.0 - 2.0 ** (1 - bits)) * 2.0**precision.dtype.emax
+    return round_to_format(x, bits, precision.dtype.emin, largest, mode)
 
 
 def _finite(x: np.ndarray) -> np.ndarray:

@@ -29,6 +29,7 @@ from dataclasses import dataclass
 from platforms.interpreter_guard.errors import Conflict, OutOfBounds, classify
 from platforms.interpreter_guard.order import ORDERS, check
 from platforms.interpreter_guard.patches import Patches
+from platforms.interpreter_guard.settings import SETTINGS
 
 __all__ = ["ORDERS", "Conflict", "OutOfBounds", "Report", "classify", "install", "known_version", "set_order"]
 
@@ -39,7 +40,7 @@ _KNOWN = re.compile(r"3\.[6-9]\.\d+")
 class Report:
     """What was guarded: the version of Triton, whether it is a known one, and the functions that were replaced.
 
-    Where functions are ``missing``, every launch of a kernel raises RuntimeError.
+    Where something is ``missing``, launching a kernel raises RuntimeError, if launches can be watched at all.
     """
 
     version: str
@@ -74,8 +75,6 @@ def install(*, order: str = "forward", races: bool = True, seed: int = 0) -> Rep
     _require_interpreter()
     if _report is None:
         _report = _patch()
-    from platforms.interpreter_guard.launch import SETTINGS
-
     SETTINGS.order, SETTINGS.races, SETTINGS.seed = order, races, seed
     return _report
 
@@ -96,8 +95,6 @@ def set_order(order: str, *, seed: int = 0) -> contextlib.AbstractContextManager
     if _report is None:
         raise RuntimeError("call install() before set_order()")
     check(order)
-    from platforms.interpreter_guard.launch import SETTINGS
-
     before = _until_left(SETTINGS.order, SETTINGS.seed)
     SETTINGS.order, SETTINGS.seed = order, seed
     return before
@@ -110,7 +107,7 @@ def known_version(version: str) -> bool:
 
 def _require_interpreter() -> None:
     advice = "set TRITON_INTERPRET=1 in the environment before anything imports triton"
-    if os.environ.get("TRITON_INTERPRET", "").lower() not in ("1", "true", "on", "yes"):
+    if os.environ.get("TRITON_INTERPRET", "").lower() not in ("1", "true", "on", "yes", "y"):
         raise RuntimeError(f"the interpreter is not on: {advice}")
     import triton.language as tl
     from triton.runtime.interpreter import InterpretedFunction
@@ -122,10 +119,15 @@ def _require_interpreter() -> None:
 def _patch() -> Report:
     import triton
 
-    from platforms.interpreter_guard import arithmetic, language, launch
-
+    known = known_version(triton.__version__)
     patches = Patches()
-    arithmetic.apply(patches)
-    language.apply(patches)
-    launch.apply(patches)
-    return Report(triton.__version__, known_version(triton.__version__), tuple(patches.applied), tuple(patches.missing))
+    try:
+        from platforms.interpreter_guard import arithmetic, language, launch
+
+        for part in (arithmetic, language, launch):
+            part.apply(patches)
+    except (ImportError, AttributeError) as error:
+        if known:
+            raise
+        patches.missing.append(str(error))
+    return Report(triton.__version__, known, tuple(patches.applied), tuple(patches.missing))

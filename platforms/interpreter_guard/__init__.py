@@ -8,6 +8,7 @@
 ``spans.py``              the memory that a launch may touch: its tensor arguments
 ``conflicts.py``          who touched what, and which programs do so in no defined order
 ``order.py``              in which order the programs of a launch run
+``settings.py``           what is asked of it
 ``launch.py``             one launch: every access goes to the spans and to the conflicts
 ``patches.py``            how functions of Triton are replaced, and which could not be
 ========================  ==========================================================================

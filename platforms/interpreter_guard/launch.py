@@ -18,6 +18,7 @@ from platforms.interpreter_guard.arithmetic import format_of
 from platforms.interpreter_guard.conflicts import Ledger
 from platforms.interpreter_guard.order import Program, sequence
 from platforms.interpreter_guard.patches import Patches
+from platforms.interpreter_guard.settings import SETTINGS, Settings
 from platforms.interpreter_guard.spans import Spans
 
 _Method = Callable[..., Any]
@@ -27,18 +28,6 @@ _ir = interpreter._ir
 _GARBAGE = 0xDB
 _ACQUIRING = (_ir.MEM_SEMANTIC.ACQUIRE, _ir.MEM_SEMANTIC.ACQUIRE_RELEASE)
 _RELEASING = (_ir.MEM_SEMANTIC.RELEASE, _ir.MEM_SEMANTIC.ACQUIRE_RELEASE)
-
-
-@dataclasses.dataclass
-class Settings:
-    """What :func:`platforms.guarded_interpreter.install` is told; holds for every launch from then on."""
-
-    order: str = "forward"
-    races: bool = True
-    seed: int = 0
-
-
-SETTINGS = Settings()
 
 
 class _Launch:
@@ -132,10 +121,15 @@ def _call(original: _Method, patches: Patches) -> _Method:
         global _launch
         if patches.missing:
             raise RuntimeError(f"this version of Triton cannot be guarded; it lacks {', '.join(patches.missing)}")
-        _launch = launch = _Launch(SETTINGS)
-        # Devices do not warn of an overflow or a NaN.
-        with np.errstate(all="ignore"):
-            result = original(self, *arguments, **named)
+        before, _launch = _launch, _Launch(SETTINGS)
+        launch = _launch
+        try:
+            # Devices do not warn of an overflow or a NaN.
+            with np.errstate(all="ignore"):
+                result = original(self, *arguments, **named)
+        finally:
+            # The tensors of a launch need not live on with it.
+            _launch = before
         if launch.ledger and (error := launch.ledger.error()):
             raise error
         return result

@@ -111,6 +111,21 @@ def test_a_version_that_lacks_something_is_reported_and_refuses_to_run(tmp_path:
     assert _says(code, "1") == expected
 
 
+def test_an_interpreter_built_otherwise_is_reported() -> None:
+    code = """
+        import triton
+        from triton.runtime import interpreter
+        del interpreter.ReduceOps
+        triton.__version__ = "4.1.0"
+        from platforms import guarded_interpreter
+        guarded_interpreter.install(order="reversed")
+        print(guarded_interpreter.install().problem)
+    """
+    said = _says(code, "1")
+    assert said.startswith("Triton version 4.1.0: not guarded, it lacks")
+    assert "ReduceOps" in said
+
+
 @pytest.mark.parametrize(
     ("version", "known"),
     [

@@ -136,6 +136,15 @@ def test_tf32_fails_undeclared_and_passes_declared(mode: str) -> None:
     assert verdicts["nearest" if mode == "truncated" else "truncated"] == "wrong"
 
 
+def test_tf32_has_fewer_subnormal_numbers_too() -> None:
+    """What an H200's tensor core returned for this case: its operands were cut to multiples of 2**-136."""
+    case = Case("gemm", "float32", {"m": 1, "n": 1, "k": 3}, tensors={"a": TensorSpec("subnormal")})
+    output = encode(np.array([[5.76104291e-38]]), "float32")
+    truncated = OPERATIONS["gemm"].precision("float32").declared("tf32", "float32")[2]
+    assert truncated.operands == (11, "truncated")
+    assert judge(sealed("gemm", case, truncated)[0], output).passes
+
+
 @pytest.mark.parametrize("dtype", ["float64", "float32", "float16", "bfloat16"])
 def test_an_addition_must_be_rounded_to_nearest(dtype: str) -> None:
     case = Case("add", dtype, {"x": [999], "y": [999]})

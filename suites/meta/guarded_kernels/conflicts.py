@@ -9,7 +9,7 @@ import triton
 import triton.language as tl
 
 from platforms import guarded_interpreter
-from suites.meta.guarded_kernels.comparing import caught
+from suites.meta.guarded_kernels.comparing import caught, error_of
 
 CONFLICT = "conflict"
 
@@ -171,6 +171,29 @@ def check_what_follows_a_release_is_not_published_by_it() -> None:
     assert out.tolist() == [i // 16 for i in range(64)]
     ticket.zero_()
     caught(CONFLICT, lambda: _take_tickets[(4,)](ticket, out, 16, 15), "store by program (1, 0, 0)")
+
+
+@triton.jit
+def _hand_over(flag_ptr, data_ptr, out_ptr, SEM: tl.constexpr):
+    if tl.program_id(0) == 0:
+        tl.store(data_ptr, 7.0)
+        tl.atomic_store(flag_ptr, 1, sem="release")
+    elif tl.atomic_load(flag_ptr, sem=SEM) == 1:
+        tl.store(out_ptr, tl.load(data_ptr))
+
+
+def check_atomic_loads_and_stores_where_the_language_has_them() -> None:
+    out = torch.zeros(1)
+
+    def run(sem: str) -> None:
+        _hand_over[(2,)](torch.zeros(1, dtype=torch.int32), torch.zeros(1), out, sem)
+
+    if not hasattr(tl, "atomic_load"):
+        assert "has no attribute 'atomic_" in str(error_of(lambda: run("acquire")))
+        return
+    run("acquire")
+    assert out.item() == 7.0
+    caught(CONFLICT, lambda: run("relaxed"), "load by program (1, 0, 0)", "tensor 'data_ptr' of 4 bytes")
 
 
 def check_races_can_be_let_pass() -> None:
