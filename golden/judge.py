@@ -6,6 +6,7 @@ compares. Integers and everything else without a bound must be equal bit for bit
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 from typing import Any
 
@@ -43,6 +44,11 @@ class Golden:
     def nbytes(self) -> int:
         return sum(getattr(part, "nbytes", 0) for part in vars(self).values())
 
+    @functools.cached_property
+    def own_verdict(self) -> Verdict:
+        """The verdict on ``nominal`` itself, which most outputs of most kernels are."""
+        return _compare(self, self.nominal)
+
 
 @dataclass(frozen=True)
 class Verdict:
@@ -72,9 +78,10 @@ def seal(result: Enclosure | np.ndarray, dtype: str) -> Golden:
     """Return the golden result: ``result``, with a rounding into ``dtype`` unless it was computed in that precision."""
     kind = dtype_of(dtype)
     if not isinstance(result, Enclosure):
+        result = np.asarray(result)  # NumPy's arithmetic makes scalars of arrays of rank 0
         nothing = np.zeros(result.shape)
         return Golden(dtype, result, 0.0, 0.0, nothing, nothing, encode(result, dtype))
-    value, precision = result.value, result.precision
+    value, precision = np.asarray(result.value), result.precision
     nominal = encode(value, dtype)
     # A value that the dtype can hold is stored as it is; only what is still inexact may round once more.
     held = (decode(nominal, dtype) == value) & (np.asarray(result.tail) == 0)
@@ -96,6 +103,16 @@ def judge(golden: Golden, output: np.ndarray) -> Verdict:
             f"the output is {output.dtype}{list(output.shape)}, and golden {golden.nominal.dtype}"
             f"{list(golden.nominal.shape)}: hold the shape and dtype against the contract first"
         )
+    if np.array_equal(_bits(output), _bits(golden.nominal)):
+        return golden.own_verdict
+    return _compare(golden, output)
+
+
+def _bits(storage: np.ndarray) -> np.ndarray:
+    return storage.view(f"i{storage.itemsize}")
+
+
+def _compare(golden: Golden, output: np.ndarray) -> Verdict:
     if output.size == 0:
         return Verdict(EXACT, 0)
     with np.errstate(all="ignore"):

@@ -21,8 +21,11 @@ SLICES = 8
 SUM_BLOCK = 1024
 """Elements a program where slices are summed."""
 
+WARPS = 8
+"""Warps a program: with fewer, accumulators of 64 times 64 spill on architectures of small register files."""
+
 _TILES = {
-    torch.float64: (32, 32, 32),
+    torch.float64: (32, 32, 16),
     torch.float32: (64, 64, 32),
     torch.float16: (64, 64, 64),
     torch.bfloat16: (64, 64, 64),
@@ -89,7 +92,7 @@ def _multiply(a: torch.Tensor, b: torch.Tensor, out: torch.Tensor, *, span: int,
     _tiled[(matrices * triton.cdiv(m, tile_m) * triton.cdiv(n, tile_n),)](
         a, b, out, m, n, a.shape[-1], batches, span, *(0, *a.stride())[-3:], *(0, *b.stride())[-3:],
         M=tile_m, N=tile_n, K=tile_k, GROUP=group, PRECISION=precision,
-        WIDE=tl.float64 if a.dtype == torch.float64 else tl.float32,
+        WIDE=tl.float64 if a.dtype == torch.float64 else tl.float32, num_warps=WARPS,
     )  # fmt: skip
 
 

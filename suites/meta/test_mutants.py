@@ -9,6 +9,8 @@ import pytest
 
 from suites.meta.cli import MUTANTS, Finished, run_pytest
 
+pytestmark = pytest.mark.xdist_group("mutants")  # all look at one run, so one process should make it
+
 EXPECTED = {
     "add/torch/wrong_dtype": "wrong",
     "add/torch/wrong_not_a_tensor": "crashed",
