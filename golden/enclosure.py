@@ -21,6 +21,7 @@ from typing import Any
 
 import numpy as np
 
+from golden.dtypes import dtype_of
 from golden.exact import UNIT, quantum_exponent, two_sum
 from golden.exact import matmul as exact_matmul
 from golden.precision import Precision
@@ -127,7 +128,11 @@ def matmul(a: Any, b: Any) -> Any:
     value, tail, radius = exact_matmul(left, right)
     magnitude = np.matmul(np.abs(left), np.abs(right)) * (1 + (k + 2) * UNIT)
     hard, drift = accumulation(k, magnitude, precision)
-    grid = _grid(left, right)
+    if precision.flushed and precision.dtype:
+        # A term or a partial sum that is subnormal may be taken for zero, each at most the smallest normal number.
+        lost = 2 * k * precision.dtype.smallest_normal
+        hard, drift = hard + lost, drift + lost
+    grid = None if precision.flushed else _grid(left, right)
     if grid is not None:
         unrounded = magnitude <= min(precision.largest, np.ldexp(1.0, min(grid + precision.significand - 1, 1023)))
         hard, drift = np.where(unrounded, 0.0, hard), np.where(unrounded, 0.0, drift)
@@ -224,6 +229,8 @@ def _full(bound: Array, x: Enclosure) -> np.ndarray:
 
 
 def _operand(x: np.ndarray, precision: Precision) -> np.ndarray:
+    if precision.flushed:
+        x = np.where(np.abs(x) < dtype_of(precision.flushed).smallest_normal, 0.0 * x, x)
     if not precision.operands or not precision.dtype:
         return x
     # A format as tf32 has fewer bits and the same exponents, so that its subnormal numbers are fewer as well.

@@ -26,7 +26,8 @@ class Precision:
     (3 + floor(2|x|)), because hardware has exp2 and rounds the argument times log2(e).
     ``flushes`` says that functions and divisions may flush subnormal results to zero. ``kept`` names a dtype that
     results of functions are rounded to before they are used again. ``operands`` is how the operands of matrix products
-    are rounded first: None, or significand bits and a mode of :mod:`golden.rounding`.
+    are rounded first: None, or significand bits and a mode of :mod:`golden.rounding`. ``flushed`` names a dtype whose
+    subnormal numbers matrix products take for zero, as operands and as terms.
     """
 
     compute: str = "float32"
@@ -36,6 +37,7 @@ class Precision:
     flushes: bool = True
     kept: str | None = None
     operands: tuple[int, str] | None = None
+    flushed: str | None = None
 
     @property
     def dtype(self) -> DType | None:
@@ -67,6 +69,10 @@ class Precision:
         if not self.dtype:
             return 0.0
         return self.dtype.smallest_normal if self.flushes else self.dtype.quantum
+
+    def flushing(self, dtype: str) -> Precision:
+        """Return this precision with matrix units that have no subnormal numbers, for tensors of ``dtype``."""
+        return replace(self, flushed=dtype)
 
     def declared(self, numerics: str, dtype: str) -> tuple[Precision, ...]:
         """Return this precision as relaxed by what an implementation declares, for tensors of ``dtype``.

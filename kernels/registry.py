@@ -32,6 +32,7 @@ TOOLCHAINS = {
 """The module that each paradigm's files need. A paradigm that is not listed needs whatever its file imports."""
 
 _BUILT_IN = Path(__file__).parent
+_SHARED = "toolchains"  # the folder of what the files of one paradigm share; it holds no operation
 
 
 class KernelFileError(Exception):
@@ -139,7 +140,7 @@ def load(paths: Iterable[str | Path] = ()) -> Catalogue:
 def _built_in_modules() -> list[str]:
     names = []
     for folder in pkgutil.iter_modules([str(_BUILT_IN)]):
-        if folder.ispkg:
+        if folder.ispkg and folder.name != _SHARED:
             names.append(f"kernels.{folder.name}")
             files = pkgutil.iter_modules([str(_BUILT_IN / folder.name)])
             names += [f"kernels.{folder.name}.{file.name}" for file in files if not file.name.startswith("_")]

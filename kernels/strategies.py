@@ -18,8 +18,8 @@ from golden.inputs import ORDINARY
 if TYPE_CHECKING:
     from kernels.operation import Operation
 
-MODERATE = 2**14
-"""Elements a tensor that seven of eight cases keep to."""
+MODERATE = 2**13
+"""Elements a tensor that eleven of twelve cases keep to."""
 
 _LANDMARKS = sorted(
     {0, 1, 2, 3, 5, 6, 7, 11, 13, 17, 31, 33, 37, 48, 61, 67, 96, 97, 100, 127, 129, 160, 193, 251, 255, 257, 384, 509}
@@ -119,7 +119,7 @@ def cases(draw: st.DrawFn, operation: Operation, budget: int, *, dtype: str | No
     """Draw a case of ``operation`` with at most ``budget`` elements a tensor, of ``dtype`` or of any that it has."""
     dtype = dtype or draw(st.sampled_from(operation.dtypes))
     # Most faults show at moderate sizes; the few large cases, which cost most of the time, are for the others.
-    dims, params = draw(operation.dims(min(budget, MODERATE) if draw(st.integers(0, 7)) < 7 else budget))
+    dims, params = draw(operation.dims(min(budget, MODERATE) if draw(st.integers(0, 11)) < 11 else budget))
     bare = Case(operation.name, dtype, dims, params)
     tensors: dict[str, Any] = {}
     for position, (name, shape) in enumerate(operation.shapes(bare).items()):

@@ -28,6 +28,7 @@ from platforms.platform import Platform
 from platforms.settings import kept_settings
 
 _FRAMES = 3
+_BLOCKS = 3  # of the output's size that are poisoned and freed: allocators hand them out again in no fixed order
 _LONGEST = 4000
 
 
@@ -129,7 +130,9 @@ def describe(error: BaseException, source: str) -> str:
 def _prime(shape: tuple[int, ...], dtype: str, device: str, poison: int) -> None:
     """Leave poison in the memory that is likely to be handed out next, where the last kernel's right answer may lie."""
     element = getattr(torch, dtype)
-    torch.empty(shape, dtype=element, device=device).view(integer_type(element)).fill_(signed(element, poison))
+    blocks = [torch.empty(shape, dtype=element, device=device) for _ in range(_BLOCKS)]
+    for block in blocks:
+        block.view(integer_type(element)).fill_(signed(element, poison))
 
 
 def _answers(platform: Platform) -> bool:

@@ -28,7 +28,7 @@ class Nvidia(Platform):
     name: str = "nvidia"
     device: str = "cuda:0"
     paradigms: tuple[str, ...] = ("torch", "inductor", "triton")
-    budget: int = 2**22
+    budget: int = 2**18
     visible: tuple[str, ...] = ("0",)
 
     def __post_init__(self) -> None:

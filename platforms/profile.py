@@ -15,28 +15,41 @@ _DEPTH = 256
 _APART = 64  # further than one instruction of any known unit sums at once, and than one step of most kernels' loops
 
 
-def accumulator(*, implementation: str, dtype: str) -> dict[str, str]:
-    """Return {"rounding": "nearest" | "truncated" | "unknown"} of the accumulator in a matrix product.
+def matrix_product(*, implementation: str, dtype: str) -> dict[str, str]:
+    """Return how an implementation multiplies matrices of ``dtype``.
 
-    The question is 1024 + t - 1024, summed along k, in units of float32's last place at 1024, q = 2**-13. With t = q
-    the result must be q, or the accumulator has not the 24 bits of float32 and nothing more is asked. With t = 3/4 q
-    an accumulator that rounds to nearest gives q, one that truncates gives 0, and any other result (a wider
-    accumulator, another order) answers nothing. After the tests of Fasi, Higham, Mikaitis and Pranesh, "Numerical
-    behavior of NVIDIA tensor cores", PeerJ Computer Science 7, 2021.
+    ``rounding``, "nearest", "truncated" or "unknown": what its accumulator does with bits that it cannot hold. The
+    question is 1024 + t - 1024, summed along k, in units of float32's last place at 1024, q = 2**-13. With t = q the
+    result must be q, or the accumulator has not the 24 bits of float32 and nothing more is asked. With t = 3/4 q an
+    accumulator that rounds to nearest gives q, one that truncates gives 0, and any other result (a wider accumulator,
+    another order) answers nothing. After the tests of Fasi, Higham, Mikaitis and Pranesh, "Numerical behavior of NVIDIA
+    tensor cores", PeerJ Computer Science 7, 2021.
+
+    ``subnormals``, "kept", "flushed" or "unknown": what becomes of a subnormal operand that is multiplied by 1.
     """
     unit = 2.0**-13
-    whole, part = _between(implementation, dtype, unit), _between(implementation, dtype, 0.75 * unit)
-    known = {unit: "nearest", 0.0: "truncated"} if whole == unit else {}
-    return {"rounding": known.get(part, "unknown")}
+    whole, part = (_sum(implementation, dtype, _around(term)) for term in (unit, 0.75 * unit))
+    roundings = {unit: "nearest", 0.0: "truncated"} if whole == unit else {}
+    subnormal = torch.finfo(getattr(torch, dtype)).tiny / 4
+    result = _sum(implementation, dtype, [(subnormal, 1.0)])
+    return {
+        "rounding": roundings.get(part, "unknown"),
+        "subnormals": {subnormal: "kept", 0.0: "flushed"}.get(result, "unknown"),
+    }
 
 
-def _between(implementation: str, dtype: str, term: float) -> float:
-    """Return what the implementation makes of 1024 + term - 1024."""
+def _around(term: float) -> list[tuple[float, float]]:
+    """Return factors whose products are 1024, ``term`` and -1024."""
+    return [(32.0, 32.0), (term * 64, 1 / 64), (-32.0, 32.0)]
+
+
+def _sum(implementation: str, dtype: str, factors: list[tuple[float, float]]) -> float:
+    """Return what the implementation makes of the sum of the products of ``factors``, in this order and far apart."""
     runner = Runner.current
     function = runner.catalogue.implementations[implementation].function
-    a, b = torch.zeros(_SIDE, _DEPTH), torch.zeros(_DEPTH, _SIDE)
-    for place, (left, right) in enumerate(((32.0, 32.0), (term * 64, 1 / 64), (-32.0, 32.0))):
+    a, b = (torch.zeros(shape, dtype=torch.float64) for shape in ((_SIDE, _DEPTH), (_DEPTH, _SIDE)))
+    for place, (left, right) in enumerate(factors):
         a[:, place * _APART], b[place * _APART] = left, right
     kind = getattr(torch, dtype)
-    result = function(a.to(runner.platform.device, kind), b.to(runner.platform.device, kind))
+    result = function(*(matrix.to(kind).to(runner.platform.device) for matrix in (a, b)))
     return float(result.cpu()[0, 0])

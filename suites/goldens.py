@@ -39,14 +39,15 @@ class Goldens:
 
     def of(self, operation: Operation, case: Case) -> Standard:
         """Return the standard that the contract itself sets."""
-        return self._under(operation, case, operation.precision(case.dtype))
+        return self.under(operation, case, operation.precision(case.dtype))
 
     def declared(self, operation: Operation, case: Case, numerics: str) -> list[Standard]:
         """Return the standards that an implementation asks for which declares ``numerics``; none for the contract's."""
         precisions = operation.precision(case.dtype).declared(numerics, case.dtype)
-        return [self._under(operation, case, precision) for precision in precisions]
+        return [self.under(operation, case, precision) for precision in precisions]
 
-    def _under(self, operation: Operation, case: Case, precision: Precision) -> Standard:
+    def under(self, operation: Operation, case: Case, precision: Precision) -> Standard:
+        """Return the standard that the contract would set if it asked for ``precision``."""
         key = case.line, precision
         if key in self._known:
             self._known.move_to_end(key)

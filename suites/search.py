@@ -50,11 +50,12 @@ class Search:
 
     def failure(self, *, shrink: bool) -> Record | None:
         """Return the record that failed with the worst verdict, its case made small if ``shrink``; None for none."""
-        skipped = () if shrink else (Phase.shrink, Phase.explain)
+        # Phase.explain would run a hundred more cases to say which parts of the smallest one matter.
+        wanted = {Phase.reuse, Phase.generate, Phase.target} | ({Phase.shrink} if shrink else set())
 
         @settings(
             max_examples=self._examples,
-            phases=[phase for phase in settings().phases if phase not in skipped],
+            phases=[phase for phase in settings().phases if phase in wanted],
             suppress_health_check=_HEALTH,
             report_multiple_bugs=False,
             print_blob=False,

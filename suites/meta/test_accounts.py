@@ -48,6 +48,15 @@ def rounding_to_nearest(a, b):
 def wide(a, b):
     return accumulate(a, b, lambda x: x)
 
+@implementation("gemm", paradigm="torch")
+def flushing(a, b):
+    tiny = torch.finfo(a.dtype).tiny
+    return torch.matmul(*(torch.where(x.abs() < tiny, 0, x) for x in (a, b)))
+
+@implementation("gemm", paradigm="torch")
+def flushing_now_and_then(a, b):
+    return flushing(a, b) if a.shape[-1] < 100 else torch.matmul(a, b)
+
 @implementation("gemm", paradigm="torch", numerics="tf32")
 def cut_and_said_so(a, b):
     if a.dtype == torch.float32:
@@ -62,6 +71,10 @@ def cut_to_bfloat16_and_said_tf32(a, b):
 POSITIVE = (
     '{"operation":"gemm","dtype":"float32","dims":{"m":16,"n":16,"k":4096},'
     '"tensors":{"a":{"regime":"positive"},"b":{"regime":"positive"}},"seed":0}'
+)
+SUBNORMAL = (
+    '{"operation":"gemm","dtype":"float32","dims":{"m":16,"n":16,"k":64},'
+    '"tensors":{"a":{"regime":"subnormal"}},"seed":0}'
 )
 NORMAL = '{"operation":"gemm","dtype":"float32","dims":{"m":16,"n":16,"k":64},"seed":0}'
 
@@ -106,6 +119,17 @@ def test_a_declared_precision_accounts_for_what_it_says_and_no_more(judged: tupl
     assert (liar.verdict, liar.accounted) == ("wrong", "")
 
 
+def test_flushed_subnormal_operands_are_measured_and_account_for_what_they_cost(judged: tuple) -> None:
+    record = judged[0]("flushing", SUBNORMAL)
+    assert (record.verdict, record.accounted) == (
+        "drift",
+        "measured: its matrix products take subnormal numbers for zero",
+    )
+    assert record.share < 1
+    sometimes = judged[0]("flushing_now_and_then", SUBNORMAL)
+    assert (sometimes.verdict, sometimes.accounted) == ("wrong", "")
+
+
 @pytest.mark.parametrize(
     ("name", "rounding"),
     [("truncating", "truncated"), ("rounding_up", "nearest"), ("rounding_to_nearest", "nearest"), ("wide", "unknown")],
@@ -114,6 +138,6 @@ def test_the_probe_recovers_what_the_accumulator_was_built_to_do(judged: tuple, 
     """Rounding up looks like rounding to nearest at 3/4 of a unit; what matters is that it is not taken to truncate."""
     for dtype in ("float32", "float16", "bfloat16"):
         answer = judged[1].call(
-            Cpu(), "platforms.profile:accumulator", implementation=f"gemm/torch/{name}", dtype=dtype
+            Cpu(), "platforms.profile:matrix_product", implementation=f"gemm/torch/{name}", dtype=dtype
         )
-        assert answer == {"rounding": rounding}, dtype
+        assert answer == {"rounding": rounding, "subnormals": "kept"}, dtype

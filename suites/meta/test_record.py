@@ -159,6 +159,7 @@ def test_outcomes() -> None:
         "unwritten": "fail",
         "out of bounds": "fail",
         "input changed": "fail",
+        "conflict": "fail",
         "crashed": "fail",
         "hung": "fail",
     }
