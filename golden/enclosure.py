@@ -124,7 +124,8 @@ def matmul(a: Any, b: Any) -> Any:
     if not isinstance(a, Enclosure):
         return np.matmul(a, b)
     precision, k = a.precision, a.value.shape[-1]
-    left, right = (_finite(_operand(x.value, precision)) for x in (a, b))
+    operands = [_operand(x.value, precision) for x in (a, b)]
+    left, right = (_finite(x) for x in operands)
     value, tail, radius = exact_matmul(left, right)
     magnitude = np.matmul(np.abs(left), np.abs(right)) * (1 + (k + 2) * UNIT)
     hard, drift = accumulation(k, magnitude, precision)
@@ -136,7 +137,7 @@ def matmul(a: Any, b: Any) -> Any:
     if grid is not None:
         unrounded = magnitude <= min(precision.largest, np.ldexp(1.0, min(grid + precision.significand - 1, 1023)))
         hard, drift = np.where(unrounded, 0.0, hard), np.where(unrounded, 0.0, drift)
-    special = _special_products(a.value, b.value)
+    special = _special_products(*operands)
     overflows = (magnitude > precision.largest) & ~np.isnan(special)
     return _sealed(value + special, precision, open_=overflows, tail=tail, radius=radius, hard=hard, drift=drift)
 

@@ -95,7 +95,7 @@ class Bundle:
         """Close the bundle; closing again does nothing."""
         self._writer.close()
 
-    def __enter__(self) -> Bundle:
+    def __enter__(self) -> Bundle:  # noqa: PYI034 - Self is not in Python 3.10
         return self
 
     def __exit__(
@@ -166,7 +166,7 @@ def _replace(path: Path, text: str) -> None:
     temporary = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         temporary.write_text(text, encoding="utf-8")
-        os.replace(temporary, path)
+        temporary.replace(path)
     except OSError as error:
         temporary.unlink(missing_ok=True)
         raise BundleError(f"cannot write {path}: {error.strerror}") from None

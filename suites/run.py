@@ -117,8 +117,8 @@ class Run:
             return self._record(subject, case, suite, "input changed", standard, ran, message=message)
         if ran.status != "returned" or ran.output is None:
             ended = "crashed" if ran.status == "raised" else ran.status
-            verdict = next((one.kind for one in ran.damage), ended)
-            return self._record(subject, case, suite, verdict, standard, ran, message=ran.message)
+            status = next((one.kind for one in ran.damage), ended)
+            return self._record(subject, case, suite, status, standard, ran, message=ran.message)
         mismatch = _mismatch(subject, case, ran)
         if mismatch:
             return self._record(subject, case, suite, "wrong", standard, ran, message=mismatch)

@@ -65,7 +65,8 @@ class Search:
             self._check(case)
 
         # Without this, Hypothesis would seed every search here alike, with the name that they share.
-        check.hypothesis.inner_test._hypothesis_internal_add_digest = self._digest.encode()
+        inner = check.hypothesis.inner_test  # type: ignore[attr-defined]
+        inner._hypothesis_internal_add_digest = self._digest.encode()
         with contextlib.suppress(Failure, Flaky):
             check()
         return max(self._smallest.values(), key=lambda record: VERDICTS.index(record.verdict), default=None)

@@ -46,7 +46,7 @@ def caught(tmp_path_factory: pytest.TempPathFactory) -> Finished:
     bundle = tmp_path_factory.mktemp("mutants") / "bundle"
     chosen = "*/torch/wrong_*,add/torch/eager"
     return run_pytest(
-        "--kernels", MUTANTS, "--implementation", chosen, "--platform", "cpu", "--time-limit", 2, bundle=bundle
+        "--kernels", MUTANTS, "--implementation", chosen, "--platform", "cpu", "--time-limit", "2", bundle=bundle
     )
 
 

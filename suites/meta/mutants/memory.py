@@ -49,7 +49,8 @@ def wrong_input_overwritten(x, *, dim):
 @implementation("relu", paradigm="torch")
 def wrong_stride_ignored(x):
     """Walks over the storage as if every tensor were contiguous."""
-    strides, pitch = [], 1
+    strides: list[int] = []
+    pitch = 1
     for size in reversed(x.shape):
         strides.insert(0, pitch)
         pitch *= max(size, 1)
