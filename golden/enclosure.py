@@ -30,6 +30,8 @@ from golden.rounding import round_to_format
 PROBABLE = 6.0
 """The c of the drift line c * sqrt(n) * u: six deviations of a random walk."""
 
+_FEW = 256  # elements that are looked at before all are
+
 Array = Any  # a float64 array, or a float that stands for one
 
 
@@ -133,9 +135,8 @@ def matmul(a: Any, b: Any) -> Any:
         # A term or a partial sum that is subnormal may be taken for zero, each at most the smallest normal number.
         lost = 2 * k * precision.dtype.smallest_normal
         hard, drift = hard + lost, drift + lost
-    grid = None if precision.flushed else _grid(left, right)
-    if grid is not None:
-        unrounded = magnitude <= min(precision.largest, np.ldexp(1.0, min(grid + precision.significand - 1, 1023)))
+    if not precision.flushed:
+        unrounded = magnitude <= min(precision.largest, _unrounded_below(left, right, magnitude, precision))
         hard, drift = np.where(unrounded, 0.0, hard), np.where(unrounded, 0.0, drift)
     special = _special_products(*operands)
     overflows = (magnitude > precision.largest) & ~np.isnan(special)
@@ -244,10 +245,18 @@ def _finite(x: np.ndarray) -> np.ndarray:
     return np.where(np.isfinite(x), x, 0.0)
 
 
-def _grid(left: np.ndarray, right: np.ndarray) -> int | None:
-    """Return e such that every product of an element of ``left`` and one of ``right`` is a multiple of 2**e."""
-    exponents = quantum_exponent(left), quantum_exponent(right)
-    return None if None in exponents else sum(e for e in exponents if e is not None)
+def _unrounded_below(left: np.ndarray, right: np.ndarray, magnitude: np.ndarray, precision: Precision) -> float:
+    """Return up to which sum of magnitudes no sum of products of ``left`` and ``right`` is ever rounded."""
+    if not magnitude.size:
+        return 0.0
+    # A few elements bound the quantum of all from above; mostly they show that it is too small already.
+    for a, b in ((left.ravel()[:_FEW], right.ravel()[:_FEW]), (left, right)):
+        exponents = quantum_exponent(a), quantum_exponent(b)
+        known = [exponent for exponent in exponents if exponent is not None]
+        limit = 2.0 ** min(sum(known) + precision.significand - 1, 1023) if len(known) == 2 else np.inf
+        if limit < magnitude.min():
+            return 0.0
+    return limit
 
 
 def _special_products(a: np.ndarray, b: np.ndarray) -> np.ndarray | float:

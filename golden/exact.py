@@ -56,19 +56,27 @@ def matmul(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.nda
     left_out = sum(2.0 ** (1 - bits * _MOST_SLICES) for part in (rows, columns) if len(part) == _MOST_SLICES)
     radius = k * (left_out + len(pairs) ** 2 * UNIT**2 + 2.0**-1060)
     scale = row_exponent + column_exponent
-    return np.ldexp(value, scale), np.ldexp(tail, scale), np.ldexp(np.full_like(value, radius), scale)
+    return _scaled(value, scale), _scaled(tail, scale), np.broadcast_to(np.ldexp(radius, scale), value.shape)
 
 
 def _slices(x: np.ndarray, axis: int, bits: int) -> tuple[list[np.ndarray], np.ndarray]:
     """Return ``x`` scaled below 1 along ``axis`` and split into slices of ``bits`` bits, with the scale's exponent."""
     _, exponent = np.frexp(np.abs(x).max(axis=axis, keepdims=True))
-    rest = np.ldexp(x, -exponent)
+    rest = _scaled(x, -exponent)
     slices: list[np.ndarray] = []
     while len(slices) < _MOST_SLICES:
-        unit = bits * (len(slices) + 1)
-        part = np.ldexp(np.rint(np.ldexp(rest, unit)), -unit)
+        # Adding a number whose last place is the slice's unit rounds to it, to nearest; subtracting it is exact.
+        anchor = 1.5 * 2.0 ** (52 - bits * (len(slices) + 1))
+        part = (rest + anchor) - anchor
         slices.append(part)
         rest = rest - part
         if not rest.any():
             break
     return slices, exponent
+
+
+def _scaled(x: np.ndarray, exponent: np.ndarray) -> np.ndarray:
+    """Return ``x * 2**exponent``, by multiplication where the powers of two are numbers, which is much faster."""
+    if np.abs(exponent).max() < 1000:
+        return x * np.ldexp(1.0, exponent)
+    return np.ldexp(x, exponent)

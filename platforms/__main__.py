@@ -93,6 +93,7 @@ def _row(found: Probe, platform: Platform) -> tuple[str, ...]:
     name = count + ", ".join(names) if devices else found.cpu_capability if platform.name == "cpu" else ""
     programs = f", {platform.programs} programs" if platform.programs else ""
     paradigms = ", ".join(platform.paradigms)
+    name = f"only with --platform {platform.name}" if platform.on_request else name
     return platform.name, platform.device, paradigms, memory, f"{platform.budget} elements{programs}", name
 
 

@@ -85,3 +85,5 @@ def find(probe: Probe, claims: Sequence[Claim]) -> Iterator[Platform | Absent]:
         yield Absent("interpreter", f"triton: {probe.errors.get('triton', 'is not installed')}")
     else:
         yield Interpreter()
+        for order in guarded_interpreter.ORDERS[1:]:
+            yield Interpreter(order=order, on_request=True)

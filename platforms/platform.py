@@ -48,6 +48,7 @@ class Platform:
         programs: the largest number of programs that one launch should have here, or None where it does not matter.
         start_method: how a runner comes to be: ``"forkserver"`` (a copy of a process that has everything imported, in
             tens of milliseconds), or ``"spawn"`` (a fresh one, in seconds) for runtimes that cannot be forked.
+        on_request: it is only used when ``--platform`` names it, because it asks a question that not every run asks.
         threads: how many threads torch may use for one operation on the host.
     """
 
@@ -59,6 +60,7 @@ class Platform:
     budget: int = 2**18
     programs: int | None = None
     start_method: str = "forkserver"
+    on_request: bool = False
     threads: int = 1
 
     def __post_init__(self) -> None:

@@ -91,7 +91,7 @@ def _platforms(detection: Detection, patterns: Iterable[str]) -> list[Platform]:
             known = ", ".join([*found, *absent])
             raise SelectionError(f"--platform {pattern} matches no platform; there are {known}")
         chosen |= here
-    return list((chosen or found).values())
+    return list((chosen or {name: one for name, one in found.items() if not one.on_request}).values())
 
 
 def _implementations(catalogue: Catalogue, selection: Selection) -> list[Implementation]:

@@ -11,12 +11,14 @@ from typing import Any
 
 import pytest
 
+from kernels.registry import load
 from platforms.cpu import Cpu
 from platforms.detect import Detection, DetectionError, detect
 from platforms.interpreter import Interpreter
 from platforms.nvidia import Nvidia
 from platforms.platform import platform_from_value
 from platforms.probe import Device, Probe, probe
+from suites.subject import Selection, select
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -35,7 +37,7 @@ def cuda(name: str, *, count: int = 1, arch: str = "", version: dict[str, str] |
 
 
 def names(detection: Detection) -> list[str]:
-    return [platform.name for platform in detection.found]
+    return [platform.name for platform in detection.found if not platform.on_request]
 
 
 def reason(detection: Detection, name: str) -> str:
@@ -379,3 +381,14 @@ def test_the_command_line_lists_what_is_here_and_why_the_rest_is_not(fake: Path)
     assert broken.returncode == 1
     assert json.loads(broken.stdout)["found"] == []
     assert json.loads(broken.stdout)["absent"]["cpu"] == "torch: OSError: libmkl.so: no such file"
+
+
+def test_other_orders_of_programs_are_platforms_on_request() -> None:
+    detection = detect(cuda("NVIDIA H200"))
+    orders = {one.name: one.order for one in detection.found if isinstance(one, Interpreter) and one.on_request}
+    assert orders == {"interpreter-reversed": "reversed", "interpreter-shuffled": "shuffled"}
+    chosen, _ = select(load(), detection, Selection())
+    assert {subject.platform.name for subject in chosen} == {"cpu", "cpu-default", "interpreter", "nvidia"}
+    asked, _ = select(load(), detection, Selection(platforms=("interpreter-shuffled",)))
+    assert {subject.platform.name for subject in asked} == {"interpreter-shuffled"}
+    assert {subject.implementation.paradigm for subject in asked} == {"triton"}
