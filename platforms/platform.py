@@ -21,6 +21,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any
 
+VARIABLE = "PORTOLAN_RUNNER"
+"""The environment variable that tells a runner which platform and kernels it is for; see :mod:`platforms.preload`."""
+
 
 @dataclass(frozen=True)
 class Absent:

@@ -12,8 +12,7 @@ import os
 
 from kernels import registry
 from platforms import execution, runner  # noqa: F401 - imported for the runners
-from platforms.platform import Platform, platform_from_value
-from platforms.worker import VARIABLE
+from platforms.platform import VARIABLE, Platform, platform_from_value
 
 platform: Platform
 catalogue: registry.Catalogue

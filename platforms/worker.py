@@ -15,13 +15,12 @@ from typing import Any
 
 import execnet
 
-from platforms.handle import Departed, Log, RunnerLost, RunnerProcess
+from platforms.handle import Departed, RunnerLost, RunnerProcess
+from platforms.log import Log
+from platforms.platform import VARIABLE
 
 START_LIMIT = 300.0
 """Seconds that a runner may take to be ready: everything is imported and the device opened meanwhile."""
-
-VARIABLE = "PORTOLAN_RUNNER"
-"""The environment variable that tells a runner what it is for; see :mod:`platforms.preload`."""
 
 Reply = tuple[str, Any, str]
 """What a request is answered with: ("reply", bytes of the runner, note), ("lost", {status, message, seconds}, note), or
