@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import json
+import subprocess
 import sys
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 from tabulate import tabulate  # type: ignore[import-untyped]
 
@@ -16,6 +20,7 @@ _HEADINGS = ("implementation", "optimizes", "technique", "numerics", "dtypes")
 _WIDTHS = (34, 14, 20, 8, 12)
 _POLICY_WIDTHS = (20, 70)
 _ABSENT_WIDTHS = (36, 58)
+_PLACES_WIDTHS = (14, 80)
 _INDENT = "  "
 
 
@@ -28,6 +33,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"kernels: {error}", file=sys.stderr)
         return 2
     print("\n".join(_lines(catalogue)))
+    if not options.anywhere:
+        print("\n".join(["", "runs here (`python -m platforms` says more):", *_table(_places(), _PLACES_WIDTHS)]))
     return 0
 
 
@@ -40,7 +47,27 @@ def _parser() -> argparse.ArgumentParser:
         metavar="PATH",
         help="also list the implementations (and operations) in this file or folder; repeatable",
     )
+    parser.add_argument("--anywhere", action="store_true", help="do not look which platforms are here")
     return parser
+
+
+def _places() -> list[tuple[str, ...]]:
+    """Return paradigms, each with the platforms of this machine that run it.
+
+    Asked of that package's own command, since kernels know nothing of platforms.
+    """
+    command = [sys.executable, "-m", "platforms", "--json"]
+    root = Path(__file__).resolve().parents[1]
+    ended = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
+    try:
+        found = json.loads(ended.stdout)["found"]
+    except ValueError:
+        return [("unknown", ended.stderr.strip() or "python -m platforms said nothing")]
+    places = defaultdict(list)
+    for platform in found:
+        for paradigm in platform["paradigms"]:
+            places[paradigm].append(platform["name"])
+    return [(paradigm, ", ".join(names)) for paradigm, names in places.items()] or [("-", "no platform is here")]
 
 
 def _lines(catalogue: Catalogue) -> Iterator[str]:

@@ -2,7 +2,7 @@
 
     from platforms.detect import detect
     from platforms.pool import Pool
-    from platforms.probe import probe
+    from platforms.gather import probe
 
     found = detect(probe()).found
     with Pool() as pool:

@@ -13,9 +13,10 @@ from typing import Any
 from tabulate import tabulate  # type: ignore[import-untyped]
 
 from platforms.detect import Detection, DetectionError, detect
+from platforms.gather import TIME_LIMIT, probe
 from platforms.platform import Platform
 from platforms.pool import Pool, WorkerError
-from platforms.probe import TIME_LIMIT, Probe, probe
+from platforms.probe import Probe
 
 _HEADINGS = ("platform", "device", "runs", "memory", "budget", "name")
 

@@ -23,8 +23,9 @@ import pytest
 from golden.case import Case, CaseError
 from kernels.registry import Catalogue, KernelFileError, load
 from platforms.detect import Detection, DetectionError, detect
+from platforms.gather import probe
 from platforms.pool import Pool
-from platforms.probe import Probe, probe
+from platforms.probe import Probe
 from reports.bundle import Bundle, BundleError, default_directory
 from suites.options import ROOT
 from suites.run import Run

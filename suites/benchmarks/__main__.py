@@ -5,7 +5,7 @@ from __future__ import annotations
 from tabulate import tabulate
 
 from platforms.detect import detect
-from platforms.probe import probe
+from platforms.gather import probe
 from suites.benchmarks import golden, harness
 
 

@@ -14,10 +14,11 @@ import pytest
 from kernels.registry import load
 from platforms.cpu import Cpu
 from platforms.detect import Detection, DetectionError, detect
+from platforms.gather import probe
 from platforms.interpreter import Interpreter
 from platforms.nvidia import Nvidia
 from platforms.platform import platform_from_value
-from platforms.probe import Device, Probe, probe
+from platforms.probe import Device, Probe
 from suites.subject import Selection, select
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -24,7 +24,7 @@ class Hidden(MetaPathFinder):
             raise ModuleNotFoundError("No module named 'triton'", name=name)
 
 sys.meta_path.insert(0, Hidden())
-sys.argv[1:] = []
+sys.argv[1:] = ["--anywhere"]
 runpy.run_module("kernels", run_name="__main__")
 """
 
@@ -36,7 +36,7 @@ def rows(text: str) -> dict[str, list[str]]:
 
 
 def listed(capsys: pytest.CaptureFixture[str], *arguments: str | Path) -> str:
-    assert main([str(argument) for argument in arguments]) == 0
+    assert main(["--anywhere", *(str(argument) for argument in arguments)]) == 0
     return capsys.readouterr().out
 
 
@@ -130,3 +130,12 @@ def test_a_faulty_kernel_file_is_one_line_and_exit_status_2(capsys: pytest.Captu
     assert printed.out == ""
     assert printed.err.startswith(f"kernels: {tmp_path / 'faulty.py'} does not import: ZeroDivisionError: division by ")
     assert printed.err.count("\n") == 1
+
+
+def test_the_platforms_that_run_each_paradigm_here_are_named(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([]) == 0
+    text = capsys.readouterr().out
+    cells = rows(text[text.index("runs here") :])
+    assert cells["torch"][0].split(", ")[0] == "cpu"
+    assert cells["triton"][0].split(", ")[0] == "interpreter"
+    assert "cpu" in cells["inductor"][0].split(", ")
