@@ -53,10 +53,7 @@ def pytest_collection(session: pytest.Session) -> None:
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Make one test of each subject for every suite that asks for one."""
     if "subject" in metafunc.fixturenames:
-        try:
-            subjects = metafunc.config.stash[SESSION].subjects
-        except pytest.UsageError as error:
-            pytest.exit(str(error), returncode=pytest.ExitCode.USAGE_ERROR)
+        subjects = metafunc.config.stash[SESSION].subjects
         metafunc.parametrize("subject", subjects, ids=[subject.id for subject in subjects])
 
 

@@ -140,11 +140,14 @@ class Session:
         return Bundle.create(directory, {**_environment(self.config, self.probe), "replay": self.replay_options})
 
     def check_use(self) -> None:
-        """Raise UsageError for anything that was asked for and cannot be; look at nothing if nothing was asked for."""
+        """Raise UsageError for anything that was asked for and cannot be.
+
+        A session of other tests alone, named on the command line and with none of our options, need not know.
+        """
         option = self.config.getoption
-        if not self._told and any(
-            (option("case"), option("kernels"), option("bundle"), *vars(self.selection).values())
-        ):
+        asked = (option("case"), option("kernels"), option("bundle"), *vars(self.selection).values())
+        all_suites = self.config.args_source is pytest.Config.ArgsSource.TESTPATHS
+        if not self._told and (all_suites or any(asked)):
             _ = self.case, self.subjects
             if option("bundle") and not option("collectonly"):
                 _ = self.bundle

@@ -16,7 +16,7 @@ from golden.case import Case, TensorSpec
 from golden.dtypes import DTYPES, decode, encode
 from golden.enclosure import Enclosure
 from golden.inputs import make_inputs
-from golden.judge import Golden, Verdict, judge, seal
+from golden.judge import Golden, judge, seal
 from golden.precision import Precision
 from golden.rounding import round_significand
 from golden.teeth import bite
@@ -50,9 +50,8 @@ def dot32(a: np.ndarray, b: np.ndarray, accumulator: type = np.float32) -> np.nd
     return total.astype(np.float64)
 
 
-def on(dtype: str, case: Case, output: np.ndarray) -> Verdict:
-    golden, _ = sealed(case.operation, case)
-    return judge(golden, encode(output, dtype))
+def single(x: np.ndarray) -> np.ndarray:
+    return x.astype(np.float32)
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float16", "bfloat16"])
@@ -62,7 +61,7 @@ def test_products_summed_in_float32_are_within(
 ) -> None:
     case = gemm_case(dtype, sizes, (left, right), seed)
     golden, values = sealed("gemm", case)
-    for output in (dot32(values["a"], values["b"]), np.float32(values["a"]) @ np.float32(values["b"])):
+    for output in (dot32(values["a"], values["b"]), single(values["a"]) @ single(values["b"])):
         verdict = judge(golden, encode(output, dtype))
         assert verdict.passes, verdict
 
@@ -72,9 +71,9 @@ def test_products_summed_in_float32_are_within(
 def test_softmax_computed_in_float32_is_within(dtype: str, rows: int, length: int, regime: str, seed: int) -> None:
     case = Case("softmax", dtype, {"x": [rows, length]}, {"dim": -1}, {"x": TensorSpec(regime)}, seed)
     golden, values = sealed("softmax", case)
-    x = np.float32(values["x"])
-    exponentials = np.exp2(np.float32((x - x.max(1, keepdims=True)) * np.float32(np.log2(np.e))))
-    verdict = judge(golden, encode(np.float64(exponentials / exponentials.sum(1, keepdims=True)), dtype))
+    x = single(values["x"])
+    exponentials = np.exp2((x - x.max(1, keepdims=True)) * np.float32(np.log2(np.e)))
+    verdict = judge(golden, encode((exponentials / exponentials.sum(1, keepdims=True)).astype(np.float64), dtype))
     assert verdict.passes, verdict
 
 
@@ -131,7 +130,7 @@ def test_tf32_fails_undeclared_and_passes_declared(mode: str) -> None:
     case = gemm_case("float32", (16, 16, 128), ("normal", "normal"))
     _, values = sealed("gemm", case)
     a, b = (round_significand(values[name], 11, mode) for name in "ab")
-    output = encode(np.float64(np.float32(a) @ np.float32(b)), "float32")
+    output = encode((single(a) @ single(b)).astype(np.float64), "float32")
     assert judge(sealed("gemm", case)[0], output).status == "wrong"
     declared = OPERATIONS["gemm"].precision("float32").declared("tf32", "float32")
     verdicts = {
