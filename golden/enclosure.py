@@ -253,6 +253,8 @@ def _unrounded_below(left: np.ndarray, right: np.ndarray, magnitude: np.ndarray,
     for a, b in ((left.ravel()[:_FEW], right.ravel()[:_FEW]), (left, right)):
         exponents = quantum_exponent(a), quantum_exponent(b)
         known = [exponent for exponent in exponents if exponent is not None]
+        if precision.dtype and len(known) == 2 and np.ldexp(1.0, sum(known)) < precision.dtype.quantum:
+            return 0.0  # finer than the subnormal numbers of the accumulator
         limit = 2.0 ** min(sum(known) + precision.significand - 1, 1023) if len(known) == 2 else np.inf
         if limit < magnitude.min():
             return 0.0

@@ -102,6 +102,7 @@ class Spans:
         return [(self._areas[one], addresses[index == one]) for one in np.unique(index)]
 
     def _distance(self, address: int, size: int) -> str:
+        address -= (address >> 63) << 64  # an offset below address 0 wraps around
         views = [view for area in self._areas for view in area.views]
         if not views:
             return f"at address {address:#x}, of a launch without any tensor that has elements"

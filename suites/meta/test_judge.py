@@ -150,6 +150,17 @@ def test_tf32_has_fewer_subnormal_numbers_too() -> None:
     assert judge(sealed("gemm", case, truncated)[0], output).passes
 
 
+def test_a_product_below_the_last_subnormal_bit_may_be_truncated() -> None:
+    """An H200's tensor core again: 23287.86 units of 2**-149 came back as 23287, though the product has 22 bits."""
+    tensors = {"a": TensorSpec("subnormal"), "b": TensorSpec("wide")}
+    case = Case("gemm", "float32", {"m": 1, "n": 1, "k": 1}, tensors=tensors, seed=8404)
+    truncated = OPERATIONS["gemm"].precision("float32").declared("tf32", "float32")[2]
+    golden, _ = sealed("gemm", case, truncated)
+    assert golden.value[0, 0] / 2.0**-149 == pytest.approx(-23287.859375)
+    assert judge(golden, np.array([[-23287 * 2.0**-149]], np.float32)).passes
+    assert not judge(golden, np.array([[-23280 * 2.0**-149]], np.float32)).passes
+
+
 @pytest.mark.parametrize("dtype", ["float64", "float32", "float16", "bfloat16"])
 def test_an_addition_must_be_rounded_to_nearest(dtype: str) -> None:
     case = Case("add", dtype, {"x": [999], "y": [999]})
