@@ -90,3 +90,18 @@ def test_the_signal_and_the_exit_code_are_named(caught: Finished) -> None:
     assert "SIGABRT" in failures["relu/torch/wrong_aborts"].message
     assert "exit code 3" in failures["relu/torch/wrong_exits"].message
     assert "NotImplementedError: three axes" in failures["relu/torch/wrong_raises"].message
+
+
+def test_triton_mutants_are_caught_by_the_guarded_interpreter(tmp_path: Path) -> None:
+    chosen = ("--implementation", "*/triton/wrong_*", "--platform", "interpreter")
+    ended = run_pytest("--kernels", MUTANTS / "triton_kernels.py", *chosen, bundle=tmp_path / "bundle")
+    assert {name: record.verdict for name, record in ended.failures().items()} == {
+        "gemm/triton/wrong_tf32_undeclared": "wrong",
+        "relu/triton/wrong_last_tile_unwritten": "unwritten",
+        "relu/triton/wrong_load_without_mask": "out of bounds",
+        "relu/triton/wrong_nan_dropped": "wrong",
+        "relu/triton/wrong_one_too_many": "out of bounds",
+        "relu/triton/wrong_overlapping_programs": "conflict",
+        "softmax/triton/wrong_lanes_undefined": "wrong",
+        "softmax/triton/wrong_padded_lanes_counted": "wrong",
+    }
