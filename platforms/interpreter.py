@@ -62,7 +62,7 @@ class Interpreter(Platform):
             "name": "interpreter",
             "triton": triton.__version__,
             "order": self.order,
-            "guard": self._install().problem or "complete",
+            "caveats": [problem] if (problem := self._install().problem) else [],
         }
 
     def capabilities(self) -> dict[str, str]:

@@ -92,7 +92,10 @@ class Platform:
         """Wait until the device has done everything it was given; raises if the device is lost."""
 
     def facts(self) -> dict[str, Any]:
-        """Return what reports say of this platform: versions, the device's name, memory and limits. JSON values."""
+        """Return what reports say of this platform: versions, the device's name, memory and limits. JSON values.
+
+        ``caveats``, a list of sentences, says what makes its results less trustworthy; a run warns of each.
+        """
         import platform
 
         import numpy

@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Iterable
 
 from reports.failures import failures, replay
-from reports.ink import clip, counted, figure, paint
+from reports.ink import counted, figure, paint
 from reports.record import VERDICTS, Outcome, Record
 from reports.table import table
 from reports.tally import Tally
@@ -53,7 +53,10 @@ def render(tally: Tally, *, width: int, colour: bool, full: bool = False, where:
 def _titled(title: str, lines: list[str], width: int, full: bool) -> list[str]:
     shown = lines if full else lines[:_SHOWN]
     left_out = [f"  and {len(lines) - len(shown)} more"] if len(shown) < len(lines) else []
-    return [title, *(clip(f"  {line}", width) for line in shown), *left_out] if lines else []
+    wrapped = [
+        part for line in shown for part in textwrap.wrap(line, width, initial_indent="  ", subsequent_indent="    ")
+    ]
+    return [title, *wrapped, *left_out] if lines else []
 
 
 def _drifts(tally: Tally) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import warnings
 from dataclasses import replace
 
 from hypothesis import settings
@@ -47,6 +48,8 @@ class Run:
         if platform.name not in self.lacks:
             described = self.pool.describe(platform)
             self.lacks[platform.name] = described["capabilities"]
+            for caveat in described["facts"].get("caveats", ()):
+                warnings.warn(f"platform {platform.name}: {caveat}", RuntimeWarning, stacklevel=2)
             self.bundle.update_environment(f"platform {platform.name}", described)
         known = self.lacks[platform.name]
         keys = {dtype: (paradigm, f"{paradigm}/{dtype}", dtype) for dtype in subject.dtypes}
