@@ -6,7 +6,6 @@ never the tensors, which the worker makes itself.
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -61,11 +60,6 @@ class Case:
             value["tensors"] = tensors
         value["seed"] = self.seed
         return json.dumps(value, separators=(",", ":"), allow_nan=False)
-
-    @property
-    def key(self) -> str:
-        """A short name of the case, the same everywhere: 12 hex digits of the SHA-256 of its line."""
-        return hashlib.sha256(self.line.encode()).hexdigest()[:12]
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Case) and self.line == other.line

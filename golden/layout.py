@@ -97,16 +97,3 @@ def view(storage: np.ndarray, placement: Placement) -> np.ndarray:
         return np.empty(placement.shape, storage.dtype)
     strides = tuple(stride * storage.itemsize for stride in placement.strides)
     return as_strided(storage[placement.offset :], placement.shape, strides)
-
-
-def write(values: np.ndarray, placement: Placement, fill: float | np.generic) -> np.ndarray:
-    """Return new one-dimensional storage that holds ``values`` (placement.shape), with ``fill`` everywhere else."""
-    storage = np.full(placement.extent, fill, dtype=values.dtype)
-    if values.size:
-        view(storage, placement)[...] = values
-    return storage
-
-
-def read(storage: np.ndarray, placement: Placement) -> np.ndarray:
-    """Return the tensor inside one-dimensional ``storage`` as a contiguous copy."""
-    return view(storage, placement).copy()
