@@ -30,6 +30,16 @@ class TensorSpec:
     layout: str = "contiguous"
 
 
+@dataclass(frozen=True)
+class Form:
+    """What an operation asks of an input tensor: its shape and dtype, and for integers the range [low, high)."""
+
+    shape: tuple[int, ...]
+    dtype: str
+    low: int | None = None
+    high: int | None = None
+
+
 @dataclass(frozen=True, eq=False)
 class Case:
     """One input, completely: operation, dtype, dims, parameters, each tensor's regime and layout, seed.

@@ -73,8 +73,11 @@ DTYPES: dict[str, DType] = {
         DType("int64", "int", np.dtype("int64")),
         DType("int32", "int", np.dtype("int32")),
         DType("int8", "int", np.dtype("int8")),
+        DType("uint8", "int", np.dtype("uint8")),
     )
 }
+
+_EXPONENT = np.int64(0x7FF0000000000000)
 
 FLOATS = tuple(name for name, dtype in DTYPES.items() if dtype.is_float)
 INTEGERS = tuple(name for name, dtype in DTYPES.items() if not dtype.is_float)
@@ -126,5 +129,6 @@ def ulp(values: np.ndarray, name: str) -> np.ndarray:
     if not dtype.is_float:
         return np.ones(np.shape(values))
     magnitude = np.clip(np.abs(np.nan_to_num(values, nan=0.0)), dtype.smallest_normal, dtype.largest)
-    _, exponent = np.frexp(magnitude)
-    return np.ldexp(1.0, exponent - dtype.precision)
+    # The number without its significand is the power of two below it.
+    powers = (np.asarray(magnitude).reshape(-1).view(np.int64) & _EXPONENT).view(np.float64)
+    return powers.reshape(np.shape(values)) * 2.0 ** (1 - dtype.precision)

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from golden import layout as layouts
-from golden.case import Case, CaseError
+from golden.case import Case, CaseError, Form
 from golden.dtypes import DType, dtype_of, encode
 
 Law = Callable[["Words", tuple[int, ...], DType], np.ndarray]
@@ -170,26 +170,29 @@ def regimes_of(dtype: str) -> dict[str, Law]:
     return FLOAT_REGIMES if dtype_of(dtype).is_float else INTEGER_REGIMES
 
 
-def make_input(case: Case, tensor: str, shape: tuple[int, ...]) -> np.ndarray:
-    """Return the logical values of one input as contiguous storage of the case's dtype; raises CaseError."""
-    spec, known = case.spec(tensor), regimes_of(case.dtype)
+def make_input(case: Case, tensor: str, form: Form) -> np.ndarray:
+    """Return the logical values of one input as contiguous storage of the form's dtype; raises CaseError."""
+    spec, known = case.spec(tensor), regimes_of(form.dtype)
     if spec.regime not in known:
-        raise CaseError(f"tensors.{tensor}: {case.dtype} has no regime {spec.regime!r}; it has {', '.join(known)}")
-    axis = layouts.expanded_axis(spec.layout)
+        raise CaseError(f"tensors.{tensor}: {form.dtype} has no regime {spec.regime!r}; it has {', '.join(known)}")
+    shape, axis = form.shape, layouts.expanded_axis(spec.layout)
     if axis is not None and axis >= len(shape):
         raise CaseError(f"tensors.{tensor}: layout {spec.layout!r} expands axis {axis} of shape {shape}")
     drawn = tuple(1 if index == axis and size else size for index, size in enumerate(shape))
     # A scalar is drawn as one element, since NumPy turns results of rank 0 into scalars that cannot be assigned to.
-    values = known[spec.regime](Words(case.seed, tensor), drawn or (1,), dtype_of(case.dtype))
-    return np.array(np.broadcast_to(encode(values, case.dtype).reshape(drawn), shape), order="C")
+    values = known[spec.regime](Words(case.seed, tensor), drawn or (1,), dtype_of(form.dtype))
+    if form.low is not None and form.high is not None:
+        values = form.low + values % max(form.high - form.low, 1)
+    return np.array(np.broadcast_to(encode(values, form.dtype).reshape(drawn), shape), order="C")
 
 
-def make_inputs(case: Case, shapes: Mapping[str, tuple[int, ...]]) -> dict[str, np.ndarray]:
-    """Return every input of ``case`` by tensor name, as logical storage arrays of the given ``shapes``."""
+def make_inputs(case: Case, forms: Mapping[str, Form | tuple[int, ...]]) -> dict[str, np.ndarray]:
+    """Return every input of ``case`` by tensor name, as logical storage arrays; a bare shape is of the case's dtype."""
     for name in case.tensors:
-        if name not in shapes:
-            raise CaseError(f"{case.operation} has no tensor {name!r}; it has {', '.join(shapes)}")
-    return {name: make_input(case, name, tuple(shape)) for name, shape in shapes.items()}
+        if name not in forms:
+            raise CaseError(f"{case.operation} has no tensor {name!r}; it has {', '.join(forms)}")
+    whole = {name: form if isinstance(form, Form) else Form(tuple(form), case.dtype) for name, form in forms.items()}
+    return {name: make_input(case, name, form) for name, form in whole.items()}
 
 
 def digest(arrays: Mapping[str, np.ndarray]) -> str:

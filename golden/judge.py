@@ -12,8 +12,10 @@ from typing import Any
 
 import numpy as np
 
+from golden.doubled import two_sum
 from golden.dtypes import DType, decode, dtype_of, encode, ulp
-from golden.enclosure import Enclosure
+from golden.enclosure.array import UNIFORM, Enclosure
+from golden.moments import Moments, moments
 
 EXACT, WITHIN, DRIFT, WRONG = "exact", "within", "drift", "wrong"
 
@@ -23,8 +25,10 @@ class Golden:
     """The golden result of a case: what is right, and how far from it an output may be.
 
     ``value + tail`` is within ``radius`` of the true result; ``hard`` and ``drift`` are the bounds of
-    :mod:`golden.enclosure` plus one rounding into ``dtype``; ``nominal`` is the value rounded once into storage.
-    For an integer dtype ``value`` is int64 and everything else is nothing. Open elements have an infinite ``hard``.
+    :mod:`golden.enclosure.array` plus one rounding into ``dtype``; ``nominal`` is the value rounded once into storage.
+    ``noise`` and ``bias`` are shares of the drift bound: the root mean square error that a good implementation has at
+    most, and its mean error. For an integer dtype ``value`` is int64 and everything else is nothing. Open elements
+    have an infinite ``hard``.
     """
 
     dtype: str
@@ -34,6 +38,8 @@ class Golden:
     hard: np.ndarray
     drift: np.ndarray
     nominal: np.ndarray
+    noise: float = 1.0
+    bias: float = 1.0
 
     @property
     def open(self) -> int:
@@ -43,6 +49,13 @@ class Golden:
     @property
     def nbytes(self) -> int:
         return sum(getattr(part, "nbytes", 0) for part in vars(self).values())
+
+    def certain(self, margin: float = 1.0) -> np.ndarray:
+        """Return where every number within ``margin`` radii of value + tail rounds to ``nominal``, as booleans."""
+        if not dtype_of(self.dtype).is_float:
+            return np.ones(self.value.shape, bool)
+        with np.errstate(all="ignore"):
+            return _certain(self, margin)
 
     @functools.cached_property
     def own_verdict(self) -> Verdict:
@@ -56,7 +69,10 @@ class Verdict:
 
     ``max_ulp``, ``rms_ulp`` and ``bias_ulp`` are errors in units of the last place of the golden value (largest, root
     mean square, signed mean); ``share`` is the largest error over its drift bound and ``hard_share`` over its hard
-    bound, each after the golden radius is granted. ``detail`` says where the worst element is and what it is.
+    bound, each after the golden radius is granted. ``rms_share`` is the root mean square error over the one predicted,
+    and ``deviations`` how many standard deviations the mean error is beyond what a good implementation may have, with
+    the sign of the mean; None where there are too few elements to tell. ``detail`` says where the worst element is and
+    what it is, or what the errors have in common.
     """
 
     status: str
@@ -67,6 +83,8 @@ class Verdict:
     hard_share: float | None = None
     rms_ulp: float | None = None
     bias_ulp: float | None = None
+    rms_share: float | None = None
+    deviations: float | None = None
     detail: str = ""
 
     @property
@@ -80,20 +98,69 @@ def seal(result: Enclosure | np.ndarray, dtype: str) -> Golden:
     if not isinstance(result, Enclosure):
         result = np.asarray(result)  # NumPy's arithmetic makes scalars of arrays of rank 0
         nothing = np.zeros(result.shape)
-        return Golden(dtype, result, 0.0, 0.0, nothing, nothing, encode(result, dtype))
-    value, precision = np.asarray(result.value), result.precision
-    nominal = encode(value, dtype)
-    # A value that the dtype can hold is stored as it is; only what is still inexact may round once more.
-    held = (decode(nominal, dtype) == value) & (np.asarray(result.tail) == 0)
-    narrower = precision.dtype is None or kind.unit > precision.unit or kind.emin > precision.dtype.emin
-
-    def stored(bound: np.ndarray | float) -> np.ndarray:
-        rounds = np.where(np.asarray(bound) == 0, ~held, narrower) & np.isfinite(value)
-        reach = np.abs(value) + np.where(np.isfinite(bound), bound, 0.0)
-        return bound + np.where(rounds, ulp(reach, dtype) / 2, 0.0)
-
+        return Golden(dtype, result, 0.0, 0.0, nothing, nothing, encode(result, dtype), 0.0, 0.0)
     with np.errstate(all="ignore"):
-        return Golden(dtype, value, result.tail, result.radius, stored(result.hard), stored(result.drift), nominal)
+        return _sealed(result, kind)
+
+
+def _sealed(result: Enclosure, kind: DType) -> Golden:
+    value, precision = np.asarray(result.value), result.precision
+    tail = np.asarray(result.tail)
+    if tail.any():  # so that the value is what their sum rounds to
+        value, tail = map(np.asarray, two_sum(value, np.where(np.isfinite(value), tail, 0.0)))
+    nominal = encode(value if kind.name == "float64" else _sticky(value, tail), kind.name)
+    # A value that the dtype can hold is stored as it is; only what is still inexact may round once more.
+    held = (decode(nominal, kind.name) == value) & (tail == 0)
+    narrower = precision.dtype is None or kind.unit > precision.unit or kind.emin > precision.dtype.emin
+    finite = np.isfinite(value)
+
+    def stored(bound: np.ndarray | float) -> tuple[np.ndarray, np.ndarray]:
+        rounds = np.where(np.asarray(bound) == 0, ~held, narrower) & finite
+        reach = np.abs(value) + np.where(np.isfinite(bound), bound, 0.0)
+        last = np.where(rounds, ulp(reach, kind.name) / 2, 0.0)
+        return bound + last, last
+
+    hard, last = stored(result.hard)
+    drift, _ = stored(result.drift)
+    judged = np.isfinite(drift) & (drift > 0)
+    least = np.where(judged, drift, 1.0)
+    noise, bias = (result.noise + UNIFORM * last) / least, result.bias / least
+    count = max(int(judged.sum()), 1)
+    expected = float(np.sqrt(np.where(judged, (noise + bias) ** 2, 0.0).sum() / count))
+    systematic = float(np.where(judged, bias, 0.0).sum() / count)
+    return Golden(kind.name, value, tail, result.radius, hard, drift, nominal, expected, systematic)
+
+
+def _sticky(value: np.ndarray, tail: np.ndarray) -> np.ndarray:
+    """Return ``value`` with its last bit set where there is a tail, so that rounding it once more is rounding once.
+
+    (Rounding to odd: Boldo and Melquiond, IEEE Transactions on Computers 57, 2008.)
+    """
+    if not tail.any():
+        return value
+    bits = value.view(np.int64) if value.ndim else value.reshape(1).view(np.int64).reshape(())
+    even = (tail != 0) & ((bits & 1) == 0) & np.isfinite(value)
+    if not even.any():
+        return value
+    return np.where(even, np.nextafter(value, np.where(tail > 0, np.inf, -np.inf)), value)
+
+
+def _certain(golden: Golden, margin: float) -> np.ndarray:
+    kind = dtype_of(golden.dtype)
+    nominal = decode(golden.nominal, golden.dtype)
+    away = (golden.value - nominal) + golden.tail
+    # The neighbour toward zero is half as far where the number is a power of two, the smallest normal one apart.
+    half = ulp(nominal, golden.dtype) / 2
+    halved = (np.frexp(nominal)[0] == np.copysign(0.5, nominal)) & (np.abs(nominal) > kind.smallest_normal)
+    toward = np.where(halved, half / 2, half)
+    outward = away * np.sign(nominal) + np.where(nominal == 0, np.abs(away), 0.0)
+    reach = margin * np.asarray(golden.radius)
+    sure = (outward + reach < half) & (outward - reach > -toward)
+    threshold = kind.largest + 2.0 ** (kind.emax - kind.precision)
+    infinite = np.where(np.isfinite(golden.value), np.abs(golden.value) - reach > threshold, True)
+    certain = np.where(np.isfinite(nominal), sure, infinite) | np.isnan(golden.value)
+    # Without any doubt of the value its rounding is no matter of doubt, ties included.
+    return np.where(reach == 0, True, certain)
 
 
 def judge(golden: Golden, output: np.ndarray) -> Verdict:
@@ -125,9 +192,10 @@ def _judge_integers(golden: Golden, output: np.ndarray) -> Verdict:
         return Verdict(EXACT, output.size, 0, 0.0, 0.0, 0.0, 0.0, 0.0)
     error = output.astype(np.float64) - golden.nominal.astype(np.float64)
     worst = int(np.abs(error).argmax())
-    rms, bias = _moments(error)
+    rms, bias = _units_moments(error)
     detail = _describe(golden, output, worst, int(wrong.sum()))
-    return Verdict(WRONG, output.size, 0, float(np.abs(error).max()), np.inf, np.inf, rms, bias, detail)
+    largest = float(np.abs(error).max())
+    return Verdict(WRONG, output.size, 0, largest, np.inf, np.inf, rms, bias, detail=detail)
 
 
 def _judge_floats(golden: Golden, output: np.ndarray) -> Verdict:
@@ -142,14 +210,25 @@ def _judge_floats(golden: Golden, output: np.ndarray) -> Verdict:
     status = WITHIN if share <= 1 else DRIFT if hard_share <= 1 else WRONG
     if status == WITHIN and _same(output, golden, actual)[judged].all():
         status = EXACT
-    rms, bias = _moments(units)
-    detail = ""
-    if status in (DRIFT, WRONG):
+    rms, bias = _units_moments(units)
+    detail, found = "", _in_common(golden, error, judged) if status == WITHIN else None
+    if found and found.suspicious:
+        status, detail = DRIFT, found.detail
+    elif status in (DRIFT, WRONG):
         bound = golden.hard if status == WRONG else golden.drift
         beyond = judged & ((excess > bound) | np.isnan(excess))
         ranked = np.where(beyond, np.where(np.isfinite(error), np.abs(error) / np.maximum(bound, 5e-324), np.inf), -1.0)
         detail = _describe(golden, output, int(ranked.argmax()), int(beyond.sum()))
-    return Verdict(status, output.size, opened, float(np.abs(units).max()), share, hard_share, rms, bias, detail)
+    figures = (found.rms_share, found.deviations) if found else (None, None)
+    largest = float(np.abs(units).max())
+    return Verdict(status, output.size, opened, largest, share, hard_share, rms, bias, *figures, detail)
+
+
+def _in_common(golden: Golden, error: np.ndarray, judged: np.ndarray) -> Moments | None:
+    """Return what the errors of elements with a bound have in common; None where there are too few of them."""
+    counted = judged & (golden.drift > 0) & np.isfinite(golden.value)
+    shares = error[counted] / golden.drift[counted]
+    return moments(shares, golden.value[counted], noise=golden.noise, bias=golden.bias)
 
 
 def _error(golden: Golden, actual: np.ndarray, dtype: DType) -> np.ndarray:
@@ -179,7 +258,7 @@ def _same(output: np.ndarray, golden: Golden, actual: np.ndarray) -> np.ndarray:
     return (output == golden.nominal) | (actual == nominal) | (np.isnan(actual) & np.isnan(nominal))
 
 
-def _moments(units: np.ndarray) -> tuple[float, float]:
+def _units_moments(units: np.ndarray) -> tuple[float, float]:
     if not np.isfinite(units).all():
         return np.inf, float(np.mean(np.clip(np.nan_to_num(units), -1e300, 1e300))) if np.isfinite(units).any() else 0.0
     return float(np.sqrt(np.mean(np.square(units)))), float(np.mean(units))

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from tabulate import tabulate  # type: ignore[import-untyped]
 
-from golden.precision import NUMERICS
+from golden.numerics import meaning
 from kernels.operation import Operation
 from kernels.registry import Catalogue, Implementation, KernelFileError, load
 
@@ -76,7 +76,7 @@ def _lines(catalogue: Catalogue) -> Iterator[str]:
         yield from _operation(operation, [one for one in everything if one.operation == operation.name])
         yield ""
     for numerics in sorted({one.numerics for one in everything} - {"ieee"}):
-        yield f"numerics {numerics}: {NUMERICS[numerics]}"
+        yield f"numerics {numerics}: {meaning(numerics)}"
     if catalogue.absent:
         yield "absent:"
         yield from _table(list(catalogue.absent.items()), _ABSENT_WIDTHS)

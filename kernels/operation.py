@@ -12,7 +12,7 @@ import inspect
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from golden.case import Case, CaseError
+from golden.case import Case, CaseError, Form
 from golden.dtypes import FLOATS, dtype_of
 from golden.inputs import regimes_of
 from golden.precision import Precision
@@ -30,18 +30,25 @@ class Operation:
     Attributes:
         name: what the operation is called, also in case lines and in ``operation/paradigm/name``.
         dtypes: the element types it is defined for.
+        tensor_dtypes: the dtypes of tensors that do not have the case's, by name, such as an index.
         neutral: the value that, put in the place of an element, takes that element out of the reduction.
-        policies: what happens where platforms may disagree (NaN, signed zero, empty, ...), a sentence each.
+        policies: what happens where platforms may disagree, a sentence for each topic (NaN, signed zero, empty, ...).
+            A sentence that begins with "open:" says what is recorded and compared between platforms, not judged.
+        toothless: why fewer than nine in ten cases refuse a corruption of :mod:`golden.teeth`, by its name, where that
+            cannot be mended.
     """
 
     name: ClassVar[str] = ""
     dtypes: ClassVar[tuple[str, ...]] = FLOATS
+    tensor_dtypes: ClassVar[Mapping[str, str]] = {}
     neutral: ClassVar[float] = 0.0
     policies: ClassVar[Mapping[str, str]] = {}
+    toothless: ClassVar[Mapping[str, str]] = {}
 
-    def __init_subclass__(cls, **kwargs: Any) -> None:
+    def __init_subclass__(cls, *, abstract: bool = False, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
-        DECLARED.append(cls)
+        if not abstract:
+            DECLARED.append(cls)
 
     # What a contract's author defines.
 
@@ -61,19 +68,38 @@ class Operation:
         """Return the formula's result; the arguments are enclosures or plain float64 arrays."""
         raise NotImplementedError
 
+    def limits(self, case: Case, tensor: str) -> tuple[int, int] | None:
+        """Return the range [low, high) of an integer tensor's values, such as an index; None for all, by default."""
+        return None
+
+    def output_dtype(self, case: Case) -> str:
+        """Return the dtype of the result; the case's, by default."""
+        return case.dtype
+
     def reduced_axes(self, case: Case) -> dict[str, int]:
         """Return, for each tensor that is summed over, the axis that the reduction runs along; none by default."""
         return {}
 
     def precision(self, dtype: str) -> Precision:
-        """Return how precisely the contract wants ``dtype`` computed: narrow types in float32, by default."""
-        return Precision(compute=dtype if dtype in ("float64", "float32") else "float32")
+        """Return how precisely the contract wants ``dtype`` computed: narrow types in float32, by default.
+
+        What such a computation multiplies as matrices may be rounded to the narrow type first, since matrix units take
+        nothing else: attention's P, dequantized weights.
+        """
+        return Precision(dtype) if dtype in ("float64", "float32") else Precision("float32", fed=dtype)
 
     def regimes(self, dtype: str, tensor: str) -> tuple[str, ...]:
-        """Return the regimes that values of ``tensor`` may come from; all that the dtype has, by default."""
-        return tuple(regimes_of(dtype))
+        """Return the regimes that values of ``tensor`` may come from; all that its dtype has, by default."""
+        return tuple(regimes_of(self.tensor_dtypes.get(tensor, dtype)))
 
     # What everything else asks.
+
+    def forms(self, case: Case) -> dict[str, Form]:
+        """Return what is asked of every input tensor, by name and in the order of the call; raises CaseError."""
+        return {name: self._form(case, name, shape) for name, shape in self.shapes(case).items()}
+
+    def _form(self, case: Case, name: str, shape: tuple[int, ...]) -> Form:
+        return Form(tuple(shape), self.tensor_dtypes.get(name, case.dtype), *(self.limits(case, name) or ()))
 
     @functools.cached_property
     def signature(self) -> str:
@@ -102,13 +128,14 @@ class Operation:
             raise CaseError(f"{self.name} is not defined for {case.dtype}; it is for {', '.join(self.dtypes)}")
         if set(case.params) != set(self.parameters):
             raise CaseError(f"{self.signature} takes the params {list(self.parameters)}, not {sorted(case.params)}")
-        shapes = self.shapes(case)
+        forms = self.forms(case)
         for tensor, spec in case.tensors.items():
-            if tensor not in shapes:
+            if tensor not in forms:
                 raise CaseError(f"{self.signature} has no tensor {tensor!r}")
-            if spec.regime not in regimes_of(case.dtype):
-                known = ", ".join(regimes_of(case.dtype))
-                raise CaseError(f"tensors.{tensor}: {case.dtype} has no regime {spec.regime!r}; it has {known}")
+            dtype = forms[tensor].dtype
+            if spec.regime not in regimes_of(dtype):
+                known = ", ".join(regimes_of(dtype))
+                raise CaseError(f"tensors.{tensor}: {dtype} has no regime {spec.regime!r}; it has {known}")
 
     def size(self, case: Case, *names: str) -> tuple[int, ...]:
         """Return dims ``names`` of the case, which must be single integers; raises CaseError."""
@@ -117,6 +144,21 @@ class Operation:
     def shape(self, case: Case, name: str) -> tuple[int, ...]:
         """Return dim ``name`` of the case, which must be a list of integers; raises CaseError."""
         return tuple(self._dim(case, name, list))
+
+    def rows(self, case: Case, name: str) -> tuple[int, ...]:
+        """Return dim ``name`` of the case, a shape whose last axis has one element or more; raises CaseError."""
+        shape = self.shape(case, name)
+        if not shape or not shape[-1]:
+            raise CaseError(f"{self.name} needs rows of one element or more, not dims.{name} = {list(shape)}")
+        return shape
+
+    @staticmethod
+    def without_overflow(regimes: tuple[str, ...], dtype: str) -> tuple[str, ...]:
+        """Return ``regimes`` without the largest numbers, unless squares and products of them stay in float32's range.
+
+        Where they do not, all would be left open.
+        """
+        return regimes if dtype == "float16" else tuple(regime for regime in regimes if regime != "large")
 
     def _dim(self, case: Case, name: str, kind: type) -> Any:
         value = case.dims.get(name)

@@ -18,7 +18,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from golden.precision import NUMERICS
+from golden import numerics as declarations
 from kernels.operation import DECLARED, Operation
 
 TOOLCHAINS = {
@@ -47,7 +47,7 @@ class Implementation:
         operation, paradigm, name: the three parts of its ``id``.
         function: takes torch tensors and keyword parameters, returns a new tensor.
         optimizes, technique: the name of the implementation that it makes faster (of the same paradigm), and how.
-        numerics: what it declares of its arithmetic, one of :data:`golden.precision.NUMERICS`.
+        numerics: what it declares of its arithmetic, words of :data:`golden.numerics.WORDS`.
         dtypes: the element types it is written for; None for all that the operation has.
         source: the file that it stands in.
     """
@@ -94,8 +94,10 @@ def implementation(
 
     Its name is the function's, unless ``name`` says another. Raises KernelFileError for numerics that are not known.
     """
-    if numerics not in NUMERICS:
-        raise KernelFileError(f"{operation}/{paradigm}: unknown numerics {numerics!r}; there are {', '.join(NUMERICS)}")
+    try:
+        declarations.check(numerics)
+    except ValueError as error:
+        raise KernelFileError(f"{operation}/{paradigm}: {error}") from None
 
     def register(function: Callable[..., Any]) -> Callable[..., Any]:
         _IMPLEMENTATIONS.append(

@@ -78,6 +78,14 @@ def matrix_sizes(draw: st.DrawFn, budget: int) -> tuple[int, int, int]:
 
 
 @st.composite
+def normalized(draw: st.DrawFn, budget: int) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Draw dims and params of a normalization: rows of one element or more, and an eps that is added to a variance."""
+    shape = draw(row_shapes(budget))
+    shape[-1] = max(shape[-1], 1)
+    return {"x": shape}, {"eps": draw(st.sampled_from([1e-5, 1e-6, 2.0**-10]))}
+
+
+@st.composite
 def broadcast_partner(draw: st.DrawFn, shape: list[int]) -> list[int]:
     """Draw a shape that broadcasts against ``shape``: mostly the same, else with axes of 1, or leading ones missing."""
     if draw(st.integers(0, 2)) < 2:

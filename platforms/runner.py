@@ -116,7 +116,7 @@ class Runner:
         """
         if self._last[0] != case.line:
             operation.check(case)
-            self._last = (case.line, making.make_inputs(case, operation.shapes(case)))
+            self._last = (case.line, making.make_inputs(case, operation.forms(case)))
         return self._last[1]
 
     def _outcome(self, call: Call, digest: str) -> Outcome:

@@ -78,6 +78,10 @@ class Record:
     """The root mean square of the errors, in ULP."""
     bias_ulp: float | None = None
     """The mean of the signed errors, in ULP."""
+    rms_share: float | None = None
+    """The root mean square error over the largest that chance allows a good implementation."""
+    deviations: float | None = None
+    """How far the sum of the errors is beyond what a good implementation's bias allows, in deviations of chance."""
     seconds: float | None = None
     """How long the call took, device synchronisation included; finite."""
     message: str = ""
@@ -105,9 +109,10 @@ class Record:
                 _refuse(name, getattr(self, name), "a text")
         _check_count("elements", self.elements, "an integer of 0 or more")
         _check_count("open", self.open, f"an integer from 0 to elements = {self.elements}", most=self.elements)
-        for name in ("max_ulp", "share", "hard_share", "rms_ulp"):
+        for name in ("max_ulp", "share", "hard_share", "rms_ulp", "rms_share"):
             self._set_figure(name, least=0.0)
-        self._set_figure("bias_ulp", least=-math.inf)
+        for name in ("bias_ulp", "deviations"):
+            self._set_figure(name, least=-math.inf)
         self._set_figure("seconds", least=0.0)
         if self.seconds == math.inf:
             _refuse("seconds", self.seconds, "finite")
@@ -163,7 +168,7 @@ def passes(record: Record) -> bool:
 
 
 _DEFAULTS: dict[str, Any] = {field.name: field.default for field in fields(Record)}
-_ERRORS = ("max_ulp", "share", "hard_share", "rms_ulp", "bias_ulp")
+_ERRORS = ("max_ulp", "share", "hard_share", "rms_ulp", "bias_ulp", "rms_share", "deviations")
 _FIGURES = (*_ERRORS, "seconds")
 _INFINITIES = {"inf": math.inf, "-inf": -math.inf}
 _SHORT = reprlib.Repr()

@@ -5,42 +5,59 @@ A drift that nothing accounts for fails like a wrong result. What was accounted 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from golden.case import Case
 from golden.dtypes import dtype_of
-from golden.judge import Verdict, judge
-from golden.precision import NUMERICS
+from golden.judge import DRIFT, Verdict, judge
+from golden.numerics import meaning
 from platforms.pool import Pool, WorkerError
 from suites.goldens import Goldens, Standard
 
 if TYPE_CHECKING:
     from suites.subject import Subject
 
+Account = tuple[str, Verdict, "Standard | None"]
+
 
 def account(
     subject: Subject, case: Case, output: np.ndarray, verdict: Verdict, goldens: Goldens, pool: Pool
-) -> tuple[str, Verdict, Standard | None]:
+) -> Account:
     """Return what accounts for ``verdict``, with the verdict and the standard under which it does; "" for nothing."""
-    numerics = subject.implementation.numerics
-    for standard in goldens.declared(subject.operation, case, numerics):
-        relaxed = judge(standard.golden, output)
+    held = [(verdict, goldens.of(subject.operation, case), ""), *_declared(subject, case, output, goldens)]
+    for relaxed, standard, said in held:
         if relaxed.passes:
-            how = f", {standard.precision.operands[1]}" if standard.precision.operands else ""
-            return f"declared numerics {numerics}: {NUMERICS[numerics]}{how}", relaxed, standard
+            return said, relaxed, standard
     if not dtype_of(case.dtype).is_float or len(subject.operation.reduced_axes(case)) < 2:
         return "", verdict, None
-    precision = subject.operation.precision(case.dtype).flushing(case.dtype)
+    precision = replace(subject.operation.precision(case.dtype), flushed=case.dtype)
     standard = goldens.under(subject.operation, case, precision)
     relaxed = judge(standard.golden, output)
     if relaxed.passes and _measured(subject, case.dtype, pool)["subnormals"] == "flushed":
         return "measured: its matrix products take subnormal numbers for zero", relaxed, standard
-    if verdict.status == "drift" and _measured(subject, case.dtype, pool)["rounding"] == "truncated":
-        # Errors of one sign add up instead of averaging out, so the line for them is n, not the square root of n.
-        return "measured: its accumulator truncates instead of rounding", verdict, None
+    for relaxed, standard, said in held:
+        if relaxed.status == DRIFT and _measured(subject, case.dtype, pool)["rounding"] == "truncated":
+            # Errors of one sign add up instead of averaging out, so the line for them is n, not the square root of n.
+            cut = "measured: its accumulator truncates instead of rounding"
+            return "; ".join(filter(None, [said, cut])), relaxed, standard
     return "", verdict, None
+
+
+def _declared(
+    subject: Subject, case: Case, output: np.ndarray, goldens: Goldens
+) -> Iterator[tuple[Verdict, Standard, str]]:
+    """Yield the verdict under each way to understand what the implementation declares, and that declaration."""
+    numerics = subject.implementation.numerics
+    for standard in goldens.declared(subject.operation, case, numerics):
+        precision = standard.precision
+        modes = [precision.operands.mode] if precision.operands and precision.operands.parts == 1 else []
+        modes += [precision.accumulator.mode] if precision.accumulator else []
+        how = f", {' and '.join(modes)}" if modes else ""
+        yield judge(standard.golden, output), standard, f"declared numerics {numerics}: {meaning(numerics)}{how}"
 
 
 def _measured(subject: Subject, dtype: str, pool: Pool) -> dict[str, str]:

@@ -8,11 +8,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from golden.case import Case
+from golden.case import Case, Form
 from golden.dtypes import decode, dtype_of
 from golden.enclosure import Enclosure
 from golden.inputs import digest, make_inputs
 from golden.judge import Golden, seal
+from golden.numerics import relaxed
 from golden.precision import Precision
 from golden.teeth import Teeth, bite
 from kernels.operation import Operation
@@ -43,7 +44,7 @@ class Goldens:
 
     def declared(self, operation: Operation, case: Case, numerics: str) -> list[Standard]:
         """Return the standards that an implementation asks for which declares ``numerics``; none for the contract's."""
-        precisions = operation.precision(case.dtype).declared(numerics, case.dtype)
+        precisions = relaxed(operation.precision(case.dtype), numerics, case.dtype)
         return [self.under(operation, case, precision) for precision in precisions]
 
     def under(self, operation: Operation, case: Case, precision: Precision) -> Standard:
@@ -61,18 +62,36 @@ class Goldens:
         return standard
 
 
+def compute(operation: Operation, case: Case, precision: Precision) -> Golden:
+    """Return the golden result of ``case`` under ``precision``."""
+    forms = operation.forms(case)
+    return _golden(operation, case, precision, _values(make_inputs(case, forms), forms))
+
+
 def _compute(operation: Operation, case: Case, precision: Precision) -> Standard:
-    inputs = make_inputs(case, operation.shapes(case))
-    values = {name: decode(array, case.dtype) for name, array in inputs.items()}
+    forms = operation.forms(case)
+    inputs = make_inputs(case, forms)
+    values = _values(inputs, forms)
+    golden = _golden(operation, case, precision, values)
 
     def plain(changed: Mapping[str, np.ndarray]) -> np.ndarray:
         return operation.call(operation.reference, changed, case)
 
-    with np.errstate(all="ignore"):
-        if dtype_of(case.dtype).is_float:
-            enclosed = {name: Enclosure(value, precision) for name, value in values.items()}
-            golden = seal(operation.call(operation.reference, enclosed, case), case.dtype)
-        else:
-            golden = seal(plain(values), case.dtype)
     teeth = bite(golden, values, plain, reduced_axes=operation.reduced_axes(case), neutral=operation.neutral)
     return Standard(golden, teeth, precision, digest(inputs))
+
+
+def _values(inputs: Mapping[str, np.ndarray], forms: Mapping[str, Form]) -> dict[str, np.ndarray]:
+    return {name: decode(array, forms[name].dtype) for name, array in inputs.items()}
+
+
+def _golden(operation: Operation, case: Case, precision: Precision, values: Mapping[str, np.ndarray]) -> Golden:
+    dtype = operation.output_dtype(case)
+    with np.errstate(all="ignore"):
+        if not dtype_of(dtype).is_float:
+            return seal(operation.call(operation.reference, values, case), dtype)
+        # Integers, an index or a packed weight, are exact and stay what they are.
+        enclosed = {
+            name: Enclosure(value, precision) if value.dtype == np.float64 else value for name, value in values.items()
+        }
+        return seal(operation.call(operation.reference, enclosed, case), dtype)

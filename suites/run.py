@@ -169,6 +169,8 @@ class Run:
             hard_share=verdict.hard_share if verdict else None,
             rms_ulp=verdict.rms_ulp if verdict else None,
             bias_ulp=verdict.bias_ulp if verdict else None,
+            rms_share=verdict.rms_share if verdict else None,
+            deviations=verdict.deviations if verdict else None,
             seconds=ran.seconds if ran else None,
             message=message,
             accounted=accounted,
@@ -187,7 +189,7 @@ class Run:
 
 def _mismatch(subject: Subject, case: Case, ran: Outcome) -> str:
     """Return how the output's dtype or shape breaks the contract, or ""."""
-    shape = subject.operation.output_shape(case)
-    if ran.dtype != case.dtype or tuple(ran.shape) != shape:
-        return f"returned {ran.dtype}{list(ran.shape)} instead of {case.dtype}{list(shape)}"
+    shape, dtype = subject.operation.output_shape(case), subject.operation.output_dtype(case)
+    if ran.dtype != dtype or tuple(ran.shape) != shape:
+        return f"returned {ran.dtype}{list(ran.shape)} instead of {dtype}{list(shape)}"
     return ""

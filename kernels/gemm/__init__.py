@@ -45,9 +45,7 @@ class Gemm(Operation):
         return self._dims(budget)
 
     def regimes(self, dtype: str, tensor: str) -> tuple[str, ...]:
-        """Leave out the largest numbers where their products overflow the accumulator: all would be left open."""
-        regimes = super().regimes(dtype, tensor)
-        return regimes if dtype == "float16" else tuple(regime for regime in regimes if regime != "large")
+        return self.without_overflow(super().regimes(dtype, tensor), dtype)
 
     def reduced_axes(self, case: Case) -> dict[str, int]:
         return {"a": -1, "b": -2}

@@ -47,5 +47,5 @@ class Softmax(Operation):
         return {"x": case.params["dim"]}
 
     def reference(self, x: Any, *, dim: int) -> Any:
-        exponentials = enclosure.exp(x - enclosure.amax(x, dim))
+        exponentials = enclosure.kept(enclosure.exp(x - enclosure.amax(x, dim)))
         return exponentials / enclosure.total(exponentials, dim)

@@ -15,9 +15,11 @@ from hypothesis import strategies as st
 from golden.case import Case, TensorSpec
 from golden.dtypes import DTYPES, decode, encode
 from golden.enclosure import Enclosure
+from golden.enclosure.array import column
 from golden.inputs import make_inputs
 from golden.judge import Golden, judge, seal
-from golden.precision import Precision
+from golden.numerics import relaxed
+from golden.precision import Operands, Precision
 from golden.rounding import round_significand
 from golden.teeth import bite
 from kernels.registry import load
@@ -29,7 +31,7 @@ ORDINARY = st.sampled_from(["normal", "shifted", "positive", "cancelling", "inte
 def sealed(operation: str, case: Case, precision: Precision | None = None) -> tuple[Golden, dict[str, np.ndarray]]:
     contract = OPERATIONS[operation]
     precision = precision or contract.precision(case.dtype)
-    inputs = make_inputs(case, contract.shapes(case))
+    inputs = make_inputs(case, contract.forms(case))
     values = {name: decode(array, case.dtype) for name, array in inputs.items()}
     enclosed = {name: Enclosure(value, precision) for name, value in values.items()}
     with np.errstate(all="ignore"):
@@ -132,9 +134,9 @@ def test_tf32_fails_undeclared_and_passes_declared(mode: str) -> None:
     a, b = (round_significand(values[name], 11, mode) for name in "ab")
     output = encode((single(a) @ single(b)).astype(np.float64), "float32")
     assert judge(sealed("gemm", case)[0], output).status == "wrong"
-    declared = OPERATIONS["gemm"].precision("float32").declared("tf32", "float32")
+    declared = relaxed(OPERATIONS["gemm"].precision("float32"), "tf32", "float32")
     verdicts = {
-        (precision.operands or (0, ""))[1]: judge(sealed("gemm", case, precision)[0], output).status
+        precision.operands.mode if precision.operands else "": judge(sealed("gemm", case, precision)[0], output).status
         for precision in declared
     }
     assert verdicts[mode] == "within"
@@ -145,8 +147,8 @@ def test_tf32_has_fewer_subnormal_numbers_too() -> None:
     """What an H200's tensor core returned for this case: its operands were cut to multiples of 2**-136."""
     case = Case("gemm", "float32", {"m": 1, "n": 1, "k": 3}, tensors={"a": TensorSpec("subnormal")})
     output = encode(np.array([[5.76104291e-38]]), "float32")
-    truncated = OPERATIONS["gemm"].precision("float32").declared("tf32", "float32")[2]
-    assert truncated.operands == (11, "truncated")
+    truncated = relaxed(OPERATIONS["gemm"].precision("float32"), "tf32", "float32")[2]
+    assert truncated.operands == Operands(11, "truncated")
     assert judge(sealed("gemm", case, truncated)[0], output).passes
 
 
@@ -154,7 +156,7 @@ def test_a_product_below_the_last_subnormal_bit_may_be_truncated() -> None:
     """An H200's tensor core again: 23287.86 units of 2**-149 came back as 23287, though the product has 22 bits."""
     tensors = {"a": TensorSpec("subnormal"), "b": TensorSpec("wide")}
     case = Case("gemm", "float32", {"m": 1, "n": 1, "k": 1}, tensors=tensors, seed=8404)
-    truncated = OPERATIONS["gemm"].precision("float32").declared("tf32", "float32")[2]
+    truncated = relaxed(OPERATIONS["gemm"].precision("float32"), "tf32", "float32")[2]
     golden, _ = sealed("gemm", case, truncated)
     assert golden.value[0, 0] / 2.0**-149 == pytest.approx(-23287.859375)
     assert judge(golden, np.array([[-23287 * 2.0**-149]], np.float32)).passes
@@ -200,7 +202,7 @@ def test_special_values() -> None:
 
 def test_overflow_is_judged_by_the_same_bounds() -> None:
     """65520 is where float16 begins to round to infinity: just above it either may be right for an inexact sum."""
-    inexact = Enclosure(np.array([65521.0, 65000.0]), Precision(), hard=np.array([4.0, 4.0]))
+    inexact = Enclosure(np.array([65521.0, 65000.0]), Precision(), errors=column(1, hard=4.0, bias=4.0) + np.zeros((4, 2)))
     golden = seal(inexact, "float16")
     assert judge(golden, np.array([np.inf, 64992.0], np.float16)).passes
     assert judge(golden, np.array([65504.0, 64992.0], np.float16)).passes
@@ -241,7 +243,8 @@ def test_teeth_tell_what_the_bound_would_accept() -> None:
 
     teeth = bite(golden, values, plain, reduced_axes={"x": -1}, neutral=-np.inf)
     assert set(teeth.refused) == {"zeros", "last dropped", "permuted", "lower inputs", "tile unwritten"}
-    loose = Golden(**{**vars(golden), "drift": np.full((4, 33), 2.0), "hard": np.full((4, 33), 2.0)})
+    wide = np.full((4, 33), 2.0)
+    loose = Golden(**{**vars(golden), "drift": wide, "hard": wide, "noise": 1.0, "bias": 1.0})
     loosely = bite(loose, values, plain, reduced_axes={"x": -1}, neutral=-np.inf)
     assert loosely.refused == ()
     assert loosely.vacuous

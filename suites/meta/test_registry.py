@@ -89,4 +89,13 @@ def test_signatures_are_torchs() -> None:
         "relu": "relu(x)",
         "softmax": "softmax(x, *, dim)",
         "gemm": "gemm(a, b)",
+        "exp": "exp(x)",
+        "tanh": "tanh(x)",
+        "gelu": "gelu(x, *, approximate)",
+        "silu": "silu(x)",
+        "layer_norm": "layer_norm(x, weight, bias, *, eps)",
+        "rms_norm": "rms_norm(x, weight, *, eps)",
+        "cross_entropy": "cross_entropy(logits, target)",
+        "attention": "attention(q, k, v, *, causal, scale, softcap, window)",
+        "dequant_gemm": "dequant_gemm(a, packed, scales, zeros, *, bits, group_size)",
     }

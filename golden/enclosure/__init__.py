@@ -1,0 +1,69 @@
+"""What references are written with: arrays that know how wrong a correct kernel may be, and the functions on them.
+
+A contract's formula is written once with these functions and the operators of :class:`Enclosure`. They take plain
+float64 arrays as well, and then return plain results.
+"""
+
+from __future__ import annotations
+
+from golden.enclosure.array import Enclosure, constant, either, numbers, opened, rounded, settled
+from golden.enclosure.elementwise import (
+    absolute,
+    cos,
+    erf,
+    erfc,
+    exp,
+    exp2,
+    expm1,
+    kept,
+    log,
+    log1p,
+    log2,
+    maximum,
+    minimum,
+    rsqrt,
+    sin,
+    sqrt,
+    tanh,
+    where,
+)
+from golden.enclosure.movement import broadcast, repeated, reshaped, swapped, taken
+from golden.enclosure.products import matmul
+from golden.enclosure.reductions import amax, mean, total
+
+__all__ = [
+    "Enclosure",
+    "absolute",
+    "amax",
+    "broadcast",
+    "constant",
+    "cos",
+    "either",
+    "erf",
+    "erfc",
+    "exp",
+    "exp2",
+    "expm1",
+    "kept",
+    "log",
+    "log1p",
+    "log2",
+    "matmul",
+    "maximum",
+    "mean",
+    "minimum",
+    "numbers",
+    "opened",
+    "repeated",
+    "reshaped",
+    "rounded",
+    "rsqrt",
+    "settled",
+    "sin",
+    "sqrt",
+    "swapped",
+    "taken",
+    "tanh",
+    "total",
+    "where",
+]

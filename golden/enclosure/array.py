@@ -1,0 +1,317 @@
+"""The enclosure: a float64 array with what is known of its errors, and the four operations of arithmetic on it.
+
+``value``   the result in float64; where the computation itself is in float64, with a ``tail`` that doubles its bits
+``radius``  proven: the true result is no further from ``value + tail`` than this
+``hard``    no correct implementation of the contract errs by more
+``noise``   the standard deviation that the independent roundings of a good implementation have at most
+``bias``    the systematic error that it may have: of a function's approximation, of a rounding that many elements share
+``drift``   a good implementation errs by less: its bias and six deviations of its noise, and never more than ``hard``
+
+The four errors follow the same rules, those of running error analysis (Higham, *Accuracy and Stability of Numerical
+Algorithms*, 2nd ed., sections 3.1, 3.3, 4.2), and differ in what each operation adds of its own. That the roundings of
+a sum of n grow like the square root of n is the probabilistic analysis of Higham and Mary (SIAM J. Sci. Comput. 41,
+2019). Where the order of operations decides whether an intermediate result overflows, ``hard`` is infinite: the element
+is *open*, recorded and not judged.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from golden.doubled import UNIT, two_product, two_sum
+from golden.dtypes import decode, dtype_of, encode
+from golden.precision import Precision
+
+PROBABLE = 6.0
+"""How many deviations of its noise a good implementation stays below."""
+
+RADIUS, HARD, NOISE, BIAS = range(4)
+"""The rows of ``Enclosure.errors``."""
+
+UNIFORM = 3.0**-0.5
+"""Standard deviation of a rounding error, as a share of its largest value: it is spread evenly."""
+
+Array = Any
+"""A float64 array, or a plain 0.0 that stands for one (plain: NumPy's scalars are floats too, and may be a tail)."""
+
+
+class Enclosure:
+    """A float64 array with its errors: 0.0 where it is exact, else an array of four rows; see the module."""
+
+    __slots__ = ("errors", "precision", "tail", "value")
+    __array_ufunc__ = None  # an operator with a plain array on its left is ours too
+
+    def __init__(self, value: np.ndarray, precision: Precision, *, tail: Array = 0.0, errors: Array = 0.0) -> None:
+        self.value = value
+        self.precision = precision
+        self.tail = tail
+        self.errors = errors
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return np.shape(self.value)
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether nothing has been rounded yet: the value is the true one, and every implementation has it."""
+        return type(self.errors) is float
+
+    @property
+    def radius(self) -> Array:
+        return self.row(RADIUS)
+
+    @property
+    def hard(self) -> Array:
+        return self.row(HARD)
+
+    @property
+    def noise(self) -> Array:
+        return self.row(NOISE)
+
+    @property
+    def bias(self) -> Array:
+        return self.row(BIAS)
+
+    @property
+    def drift(self) -> Array:
+        return np.minimum(self.hard, self.bias + PROBABLE * self.noise)
+
+    def row(self, row: int) -> Array:
+        """Return one of the four errors, as an array or 0.0 for none."""
+        return 0.0 if self.is_exact else self.errors[row]
+
+    def __add__(self, other: Any) -> Enclosure:
+        return _sum(self, lifted(other, self.precision))
+
+    def __radd__(self, other: Any) -> Enclosure:
+        return _sum(lifted(other, self.precision), self)
+
+    def __sub__(self, other: Any) -> Enclosure:
+        return _sum(self, -lifted(other, self.precision))
+
+    def __rsub__(self, other: Any) -> Enclosure:
+        return _sum(lifted(other, self.precision), -self)
+
+    def __mul__(self, other: Any) -> Enclosure:
+        return _product(self, lifted(other, self.precision))
+
+    def __rmul__(self, other: Any) -> Enclosure:
+        return _product(lifted(other, self.precision), self)
+
+    def __truediv__(self, other: Any) -> Enclosure:
+        return _quotient(self, lifted(other, self.precision))
+
+    def __rtruediv__(self, other: Any) -> Enclosure:
+        return _quotient(lifted(other, self.precision), self)
+
+    def __neg__(self) -> Enclosure:
+        return Enclosure(-self.value, self.precision, tail=-self.tail, errors=self.errors)
+
+    def __repr__(self) -> str:
+        return f"Enclosure({self.value!r}, errors={self.errors!r})"
+
+
+def lifted(x: Any, precision: Precision) -> Enclosure:
+    """Return ``x`` as an enclosure; plain numbers are exact."""
+    return x if isinstance(x, Enclosure) else Enclosure(np.asarray(x, np.float64), precision)
+
+
+def numbers(x: Any) -> np.ndarray:
+    """Return the values of ``x`` as plain float64, to make masks of."""
+    return x.value if isinstance(x, Enclosure) else np.asarray(x)
+
+
+def constant(number: float, like: Any, *, rest: float = 0.0) -> Any:
+    """Return ``number + rest`` as implementations have it that compute as ``like`` is computed: rounded to that dtype.
+
+    ``rest`` is what float64 cannot hold of an irrational number.
+    """
+    if not isinstance(like, Enclosure):
+        return number
+    kind, value = like.precision.dtype, np.asarray(number)
+    tail = np.asarray(rest) if rest and like.precision.doubled else 0.0
+    if kind is None or (rest == 0 and float(decode(encode(value, kind.name), kind.name)) == number):
+        return Enclosure(value, like.precision, tail=tail)
+    relative = column(0, radius=4 * UNIT**2 if like.precision.doubled else UNIT, hard=kind.unit, bias=kind.unit)
+    return Enclosure(value, like.precision, tail=tail, errors=relative * abs(number))
+
+
+def either(x: Any, y: Any) -> Any:
+    """Return ``x``, with room for implementations that compute it as ``y``, another form of the same formula."""
+    if not isinstance(x, Enclosure):
+        return x
+    errors = np.maximum(np.broadcast_to(x.errors, (4, *x.shape)), np.broadcast_to(y.errors, (4, *x.shape)))
+    errors[RADIUS] = x.radius
+    return settled(x.value, x.precision, tail=x.tail, errors=errors)
+
+
+def column(rank: int, *, radius: float = 0.0, hard: float = 0.0, noise: float = 0.0, bias: float = 0.0) -> np.ndarray:
+    """Return the four errors, each the same for all elements of an array of ``rank`` axes."""
+    return np.array([radius, hard, noise, bias]).reshape(4, *[1] * rank)
+
+
+def rounding(precision: Precision, rank: int) -> np.ndarray:
+    """Return the errors of one correctly rounded operation, relative to its result."""
+    unit = precision.unit
+    radius = 4 * UNIT**2 if precision.doubled else UNIT
+    return column(rank, radius=radius, hard=unit, noise=UNIFORM * unit)
+
+
+def errors_in(x: Enclosure, shape: tuple[int, ...]) -> Array:
+    """Return the errors of operand ``x`` of a result of ``shape``.
+
+    What many elements of the result share is no noise: it does not average out between them, so it counts as bias.
+    Where tails are not kept, that of ``x`` goes into its radius.
+    """
+    errors = x.errors
+    if not x.precision.doubled and not type(x.tail) is float:
+        errors = errors + column(np.ndim(x.value), radius=1.0) * np.abs(x.tail)
+    if type(errors) is float or x.shape == shape:
+        return errors
+    return shared(np.broadcast_to(errors, (4, *x.shape))).reshape(4, *[1] * (len(shape) - len(x.shape)), *x.shape)
+
+
+def shared(errors: np.ndarray) -> np.ndarray:
+    """Return ``errors`` of elements that come more than once: their noise, six deviations of it, counts as bias."""
+    result = np.array(errors)
+    result[BIAS] = np.minimum(result[HARD], result[BIAS] + PROBABLE * result[NOISE])
+    result[NOISE] = 0.0
+    return result
+
+
+def settled(
+    value: np.ndarray, precision: Precision, *, errors: Array, tail: Array = 0.0, open_: np.ndarray | bool = False
+) -> Enclosure:
+    """Return the enclosure of a result: within the compute dtype's range, special values without errors.
+
+    A finite result beyond the range is the infinity that any implementation gets there, unless the bounds leave it
+    within reach of the range: then it is open, as are the elements that ``open_`` names.
+    """
+    value = np.asarray(value)
+    finite = np.isfinite(value)
+    if not finite.all():
+        tail = 0.0 if type(tail) is float else np.where(finite, tail, 0.0)
+        errors = errors if type(errors) is float else np.where(finite, errors, 0.0)
+    if type(errors) is float and open_ is False:
+        return Enclosure(value, precision, tail=tail, errors=errors)
+    errors = np.broadcast_to(errors, (4, *value.shape))
+    # A NaN bound means that inf and zero met while it was computed: nothing is known of that element.
+    unknown = np.broadcast_to(open_, value.shape) | ~np.isfinite(errors).all(0)
+    if precision.largest < np.inf:
+        beyond = finite & (np.abs(value) > precision.largest)
+        if beyond.any():
+            certain = beyond & (np.abs(value) - errors[HARD] > precision.largest)
+            value = np.where(certain, np.copysign(np.inf, value), value)
+            errors = np.where(certain, 0.0, errors)
+            unknown |= beyond & ~certain
+    if unknown.any():
+        errors = np.where(unknown, column(value.ndim, hard=np.inf, bias=np.inf), errors)
+    return Enclosure(value, precision, tail=tail, errors=errors)
+
+
+def opened(x: Any, where: np.ndarray) -> Any:
+    """Return ``x`` with the elements ``where`` left open: the contract promises nothing there."""
+    if not isinstance(x, Enclosure):
+        return x
+    return settled(x.value, x.precision, errors=x.errors, tail=x.tail, open_=where)
+
+
+def rounded(x: Any, dtype: str) -> Any:
+    """Return ``x`` as it is if it is kept in ``dtype`` for a while: implementations may round it to that, or not."""
+    if not isinstance(x, Enclosure):
+        return x
+    kind = dtype_of(dtype)
+    seeds = column(np.ndim(x.value), hard=kind.unit, noise=UNIFORM * kind.unit)
+    least = column(np.ndim(x.value), hard=kind.quantum / 2, noise=UNIFORM * kind.quantum / 2)
+    own = np.where(x.value == 0, 0.0, seeds * np.abs(x.value) + least)
+    return settled(x.value, x.precision, tail=x.tail, errors=x.errors * (1 + kind.unit) + own)
+
+
+def _renormalized(value: np.ndarray, tail: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return value and tail so that the value is their sum, rounded; special values have no tail."""
+    return two_sum(value, np.where(np.isfinite(value), tail, 0.0))
+
+
+def _sum(a: Enclosure, b: Enclosure) -> Enclosure:
+    precision = a.precision
+    if precision.doubled:
+        value, tail = two_sum(a.value, b.value)
+        if not (type(a.tail) is float and type(b.tail) is float):
+            value, tail = _renormalized(value, tail + (a.tail + b.tail))
+    else:
+        value, tail = a.value + b.value, 0.0
+    shape = np.shape(value)
+    errors = errors_in(a, shape) + errors_in(b, shape)
+    if precision.dtype:
+        own = rounding(precision, len(shape)) * _inexact(value, tail, a, b)
+        errors = errors * (1 + precision.unit) + own
+        if precision.doubled and not (type(a.tail) is float and type(b.tail) is float):
+            lost = 4 * UNIT**2 * (np.abs(a.value) + np.abs(b.value))
+            errors = errors + column(len(shape), radius=1.0) * lost
+    return settled(value, precision, tail=tail, errors=errors)
+
+
+def _product(a: Enclosure, b: Enclosure) -> Enclosure:
+    precision = a.precision
+    value = a.value * b.value
+    shape, tail, unsplit = np.shape(value), 0.0, 0.0
+    if precision.doubled:
+        tail = two_product(a.value, b.value)[1]
+        # Operands near the end of the range cannot be split: what the product lost is then not known.
+        unsplit = np.where(np.isfinite(tail), 0.0, UNIT * np.abs(value))
+        tail = np.where(np.isfinite(tail), tail, 0.0)
+        value, tail = _renormalized(value, tail + (a.value * b.tail + a.tail * b.value))
+    of_a, of_b = errors_in(a, shape), errors_in(b, shape)
+    errors = np.abs(a.value) * of_b + np.abs(b.value) * of_a
+    if not (type(of_a) is float or type(of_b) is float):
+        errors = errors + of_a * of_b[HARD]
+    own = rounding(precision, len(shape)) * _inexact(value, tail, a, b)
+    lost = np.where((a.value == 0) | (b.value == 0), 0.0, 1.0)
+    own = own + underflow(precision, len(shape)) * lost + column(len(shape), radius=1.0) * unsplit
+    return settled(value, precision, tail=tail, errors=errors * (1 + precision.unit) + own)
+
+
+def _inexact(value: np.ndarray, tail: Array, a: Enclosure, b: Enclosure) -> np.ndarray:
+    """Return the magnitude of the results that are rounded: of exact operands, those that the dtype cannot hold."""
+    magnitude = np.abs(value)
+    kind = a.precision.dtype
+    if kind is None or not (a.is_exact and b.is_exact):
+        return magnitude
+    held = tail == 0 if a.precision.doubled else value.astype(kind.storage) == value
+    return np.where(held, 0.0, magnitude)
+
+
+def _quotient(a: Enclosure, b: Enclosure) -> Enclosure:
+    precision = a.precision
+    value, tail = a.value / b.value, 0.0
+    if precision.doubled:
+        product, lost = two_product(value, b.value)
+        rest = ((a.value - product) - lost) + (a.tail - value * b.tail)
+        tail = np.where(np.isfinite(value), rest / b.value, 0.0)
+    shape, size = np.shape(value), np.abs(value)
+    of_a, of_b = errors_in(a, shape), errors_in(b, shape)
+    distance = np.abs(b.value) if type(of_b) is float else np.maximum(np.abs(b.value) - of_b[HARD], 0.0)
+    errors = (of_a + size * of_b) / distance
+    own = asked(precision, "divide", len(shape)) * size + underflow(precision, len(shape))
+    errors = errors * (1 + precision.unit) + own
+    return settled(value, precision, tail=tail, errors=errors, open_=(distance == 0) & (b.value != 0))
+
+
+def asked(precision: Precision, function: str, rank: int) -> np.ndarray:
+    """Return the errors of a function that is as accurate as the precision asks, relative to its result.
+
+    One that is rounded correctly makes noise; the error of an approximation is the same whenever its argument is.
+    """
+    accuracy = precision.accuracy(function)
+    if accuracy.ulp <= 0.5:
+        return rounding(precision, rank)
+    relative = 2 * precision.unit * accuracy.ulp
+    return column(rank, radius=rounding(precision, 0)[RADIUS], hard=relative, bias=relative)
+
+
+def underflow(precision: Precision, rank: int) -> np.ndarray:
+    """Return the absolute errors of a result that may be flushed to zero."""
+    own = precision.underflow
+    return column(rank, radius=2.0**-1060 if precision.doubled else 0.0, hard=own, bias=own)

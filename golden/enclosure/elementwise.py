@@ -1,0 +1,212 @@
+"""Functions of single elements: each carries the errors of its argument on by its slope, and adds its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from golden import functions
+from golden.enclosure.array import (
+    RADIUS,
+    Array,
+    Enclosure,
+    asked,
+    column,
+    errors_in,
+    lifted,
+    rounded,
+    settled,
+    underflow,
+)
+
+Spread = Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
+"""How far a function's result moves at most when its argument x, with result y, moves by e: (x, y, e) to errors."""
+
+
+def absolute(x: Any) -> Any:
+    """Return the magnitude of each element: exact."""
+    if not isinstance(x, Enclosure):
+        return np.abs(x)
+    sign = np.where(np.signbit(x.value), -1.0, 1.0)
+    return Enclosure(np.abs(x.value), x.precision, tail=x.tail * sign, errors=x.errors)
+
+
+def exp(x: Any) -> Any:
+    """Return the exponential of each element."""
+    return _apply("exp", x, lambda x, y, e: _risen(np.exp, x, y, e, e))
+
+
+def exp2(x: Any) -> Any:
+    """Return two to the power of each element."""
+    return _apply("exp2", x, lambda x, y, e: _risen(np.exp2, x, y, e, e * 0.6931471805599454))
+
+
+def expm1(x: Any) -> Any:
+    """Return the exponential of each element, less 1."""
+    return _apply("expm1", x, lambda x, y, e: _risen(np.exp, x, y + 1, e, e))
+
+
+def log(x: Any) -> Any:
+    """Return the natural logarithm of each element."""
+    return _apply("log", x, lambda x, _, e: e / np.maximum(x - e, 0.0))
+
+
+def log2(x: Any) -> Any:
+    """Return the binary logarithm of each element."""
+    return _apply("log2", x, lambda x, _, e: 1.4426950408889636 * e / np.maximum(x - e, 0.0))
+
+
+def log1p(x: Any) -> Any:
+    """Return the natural logarithm of 1 plus each element."""
+    return _apply("log1p", x, lambda x, _, e: e / np.maximum(1 + x - e, 0.0))
+
+
+def tanh(x: Any) -> Any:
+    """Return the hyperbolic tangent of each element. Its slope is at most 4 exp(-2|x|), and 1."""
+    return _apply("tanh", x, lambda x, _, e: e * np.minimum(1.0, 4 * np.exp(-2 * _nearest(x, e))))
+
+
+def erf(x: Any) -> Any:
+    """Return the error function of each element. Its slope is 2/sqrt(pi) exp(-x*x)."""
+    return _apply("erf", x, lambda x, _, e: 1.1283791670955126 * e * np.exp(-(_nearest(x, e) ** 2)))
+
+
+def erfc(x: Any) -> Any:
+    """Return 1 less the error function of each element."""
+    return _apply("erfc", x, lambda x, _, e: 1.1283791670955126 * e * np.exp(-(_nearest(x, e) ** 2)))
+
+
+def sin(x: Any) -> Any:
+    """Return the sine of each element."""
+    return _apply("sin", x, lambda x, _, e: np.minimum(e, 2.0))
+
+
+def cos(x: Any) -> Any:
+    """Return the cosine of each element."""
+    return _apply("cos", x, lambda x, _, e: np.minimum(e, 2.0))
+
+
+def sqrt(x: Any) -> Any:
+    """Return the square root of each element."""
+    return _apply("sqrt", x, lambda x, y, e: _over(e, y + np.sqrt(np.maximum(x - e, 0.0))))
+
+
+def rsqrt(x: Any) -> Any:
+    """Return 1 over the square root of each element."""
+
+    def spread(x: np.ndarray, y: np.ndarray, e: np.ndarray) -> np.ndarray:
+        least = np.sqrt(np.maximum(x - e, 0.0))
+        return _over(e * y, least * (np.sqrt(x) + least))
+
+    return _apply("rsqrt", x, spread)
+
+
+def kept(x: Any) -> Any:
+    """Return ``x``, a result that implementations may keep in the dtype that the precision names for that."""
+    if not isinstance(x, Enclosure) or not x.precision.kept:
+        return x
+    return rounded(x, x.precision.kept)
+
+
+def maximum(x: Any, y: Any) -> Any:
+    """Return the larger of each two elements; NaN propagates. A selection: exact."""
+    return _selected(np.maximum, x, y)
+
+
+def minimum(x: Any, y: Any) -> Any:
+    """Return the smaller of each two elements; NaN propagates. A selection: exact."""
+    return _selected(np.minimum, x, y)
+
+
+def where(mask: np.ndarray, x: Any, y: Any) -> Any:
+    """Return the elements of ``x`` where the plain ``mask`` is true, those of ``y`` elsewhere."""
+    if not (isinstance(x, Enclosure) or isinstance(y, Enclosure)):
+        return np.where(mask, x, y)
+    precision = (x if isinstance(x, Enclosure) else y).precision
+    a, b = lifted(x, precision), lifted(y, precision)
+    value = np.where(mask, a.value, b.value)
+    tail = 0.0 if type(a.tail) is float and type(b.tail) is float else np.where(mask, a.tail, b.tail)
+    if a.is_exact and b.is_exact:
+        return Enclosure(value, precision, tail=tail)
+    return settled(value, precision, tail=tail, errors=np.where(mask, _aligned(a, value), _aligned(b, value)))
+
+
+def _apply(name: str, x: Any, spread: Spread) -> Any:
+    if not isinstance(x, Enclosure):
+        with np.errstate(all="ignore"):
+            return _PLAIN[name](x)
+    precision, rank = x.precision, np.ndim(x.value)
+    argument = x.tail if precision.doubled else 0.0
+    value, tail, radius = functions.evaluate(name, x.value, argument, doubled=precision.doubled)
+    errors = errors_in(x, x.shape)
+    if not type(errors) is float:
+        errors = spread(x.value, value, errors)
+    accuracy, size = precision.accuracy(name), np.abs(value)
+    own = asked(precision, name, rank) * size
+    if accuracy.slope:
+        steep = 2 * precision.unit * accuracy.slope * size * np.abs(np.where(np.isfinite(x.value), x.value, 0.0))
+        own = own + column(rank, hard=1.0, bias=1.0) * np.minimum(steep, size)
+    own[RADIUS] = radius
+    # What has underflowed altogether, as the exponential of -inf, is exact; what is tiny may be flushed.
+    least = np.where(np.isfinite(x.value), 1.0, 0.0) * (underflow(precision, rank) + column(rank, hard=accuracy.absolute))
+    return settled(value, precision, tail=tail, errors=errors * (1 + precision.unit) + own + least)
+
+
+def _risen(power: Any, x: np.ndarray, y: np.ndarray, e: np.ndarray, exponent: np.ndarray) -> np.ndarray:
+    """Return an upper bound of power(x + e) - y, where y is power(x) and ``exponent`` is e in units of exp.
+
+    exp(e) - 1 is at most e + e*e up to 1.79; beyond, the difference itself is taken.
+    """
+    small = exponent <= 1
+    near = y * (exponent + exponent * exponent)
+    return near if small.all() else np.where(small, near, power(x + e) * (1 + 2.0**-40) - y)
+
+
+def _nearest(x: np.ndarray, e: np.ndarray) -> np.ndarray:
+    """Return how near to zero an argument x may lie that is off by e."""
+    return np.maximum(np.abs(x) - e, 0.0)
+
+
+def _over(numerator: np.ndarray, denominator: np.ndarray) -> np.ndarray:
+    return np.where(numerator == 0, 0.0, numerator / denominator)
+
+
+def _selected(choose: Any, x: Any, y: Any) -> Any:
+    if not (isinstance(x, Enclosure) or isinstance(y, Enclosure)):
+        return choose(x, y)
+    precision = (x if isinstance(x, Enclosure) else y).precision
+    a, b = lifted(x, precision), lifted(y, precision)
+    value = choose(a.value, b.value)
+    of_a = (value == a.value) | np.isnan(value)
+    tail = 0.0 if type(a.tail) is float and type(b.tail) is float else np.where(of_a, a.tail, b.tail)
+    if a.is_exact and b.is_exact:
+        return Enclosure(value, precision, tail=tail)
+    # The larger of two numbers moves no further than the one that moves more.
+    errors = np.maximum(_aligned(a, value), _aligned(b, value))
+    return settled(value, precision, tail=tail, errors=errors)
+
+
+def _aligned(x: Enclosure, value: np.ndarray) -> Array:
+    errors = errors_in(x, np.shape(value))
+    return np.zeros((4, *[1] * np.ndim(value))) if type(errors) is float else errors
+
+
+
+
+_PLAIN: dict[str, Callable[[Any], Any]] = {
+    "exp": np.exp,
+    "exp2": np.exp2,
+    "expm1": np.expm1,
+    "log": np.log,
+    "log2": np.log2,
+    "log1p": np.log1p,
+    "tanh": np.tanh,
+    "erf": lambda x: functions.evaluate("erf", x, doubled=False)[0],
+    "erfc": lambda x: functions.evaluate("erfc", x, doubled=False)[0],
+    "sin": np.sin,
+    "cos": np.cos,
+    "sqrt": np.sqrt,
+    "rsqrt": lambda x: 1 / np.sqrt(x),
+}

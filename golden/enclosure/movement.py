@@ -1,0 +1,54 @@
+"""Elements moved, and nothing computed: every error moves with its element."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from golden.enclosure.array import Enclosure, shared
+
+
+def swapped(x: Any, first: int, second: int) -> Any:
+    """Return ``x`` with two axes in each other's place."""
+    return _moved(x, lambda array: np.swapaxes(array, first, second))
+
+
+def reshaped(x: Any, shape: Sequence[int]) -> Any:
+    """Return ``x`` with its elements, in row-major order, in another shape."""
+    return _moved(x, lambda array: array.reshape(tuple(shape)))
+
+
+def repeated(x: Any, times: int, axis: int) -> Any:
+    """Return ``x`` with each slice along ``axis`` ``times`` times in a row."""
+    return _moved(_shared(x), lambda array: np.repeat(array, times, axis))
+
+
+def broadcast(x: Any, shape: Sequence[int]) -> Any:
+    """Return ``x`` repeated along its axes of 1 and along new leading ones, to ``shape``."""
+    return _moved(_shared(x), lambda array: np.broadcast_to(array, tuple(shape)))
+
+
+def taken(x: Any, index: Any) -> Any:
+    """Return ``x[index]``, for any index that NumPy takes."""
+    return _moved(x, lambda array: array[index])
+
+
+def _moved(x: Any, move: Callable[[np.ndarray], np.ndarray]) -> Any:
+    if not isinstance(x, Enclosure):
+        return move(x)
+    value = move(x.value)
+    tail = x.tail if type(x.tail) is float else move(np.broadcast_to(x.tail, x.shape))
+    if type(x.errors) is float:
+        return Enclosure(value, x.precision, tail=tail)
+    rows = [move(row) for row in np.broadcast_to(x.errors, (4, *x.shape))]
+    return Enclosure(value, x.precision, tail=tail, errors=np.stack(rows))
+
+
+def _shared(x: Any) -> Any:
+    """Return ``x`` with errors as of elements that come more than once."""
+    if not isinstance(x, Enclosure) or type(x.errors) is float:
+        return x
+    errors = shared(np.broadcast_to(x.errors, (4, *x.shape)))
+    return Enclosure(x.value, x.precision, tail=x.tail, errors=errors)

@@ -1,0 +1,140 @@
+"""Matrix products, of exact operands and of computed ones."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from golden.dtypes import decode, dtype_of, encode
+from golden.enclosure.array import HARD, NOISE, RADIUS, Array, Enclosure, column, errors_in, lifted, rounded, settled
+from golden.enclosure.reductions import accumulation, unrounded_below
+from golden.exact import magnitude as sum_of_magnitudes
+from golden.exact import matmul as exact_matmul
+from golden.precision import Precision
+from golden.rounding import round_to_format
+
+_FEW = 256  # elements that are looked at before all are
+
+
+def matmul(a: Any, b: Any) -> Any:
+    """Return the matrix product of (..., m, k) and (..., k, n), summed in any order."""
+    if not isinstance(a, Enclosure) and not isinstance(b, Enclosure):
+        return np.matmul(a, b)
+    precision = (a if isinstance(a, Enclosure) else b).precision
+    a, b = _fed(lifted(a, precision)), _fed(lifted(b, precision))
+    operands = _operand(a.value, precision), _operand(b.value, precision)
+    left, right = (_finite(x) for x in operands)
+    value, tail, radius = exact_matmul(left, right, doubled=precision.doubled)
+    magnitude = sum_of_magnitudes(left, right)
+    errors = accumulation(left.shape[-1], magnitude, precision, products=True)
+    errors[RADIUS] += radius
+    if a.is_exact and b.is_exact and not precision.flushed and _parts(precision) == 1:
+        unrounded = magnitude <= _unrounded(left, right, magnitude, precision)
+        errors[HARD:] = np.where(unrounded, 0.0, errors[HARD:])
+    else:
+        errors += _of_operands(a, b, left, right)
+        errors += _of_splitting(precision, magnitude) + _of_flushing(precision, left.shape[-1], magnitude.ndim)
+    if not (type(a.tail) is float and type(b.tail) is float):
+        tail = tail + (np.matmul(np.broadcast_to(a.tail, left.shape), right) if not type(a.tail) is float else 0.0)
+        tail = tail + (np.matmul(left, np.broadcast_to(b.tail, right.shape)) if not type(b.tail) is float else 0.0)
+        errors[RADIUS] += 2.0**-96 * magnitude
+    special = _special_products(*operands)
+    overflows = (magnitude > precision.largest_sum) & ~np.isnan(special)
+    return settled(value + special, precision, open_=overflows, tail=tail, errors=errors)
+
+
+def _fed(x: Enclosure) -> Enclosure:
+    """Return an operand as a matrix unit is fed with it: what was computed may be rounded to the tensors' own dtype."""
+    computed = not x.is_exact or (x.precision.fed and not _held(x, x.precision.fed))
+    return rounded(x, x.precision.fed) if x.precision.fed and computed else x
+
+
+def _held(x: Enclosure, dtype: str) -> bool:
+    return bool(np.array_equal(decode(encode(x.value, dtype), dtype), x.value, equal_nan=True))
+
+
+def _of_operands(a: Enclosure, b: Enclosure, left: np.ndarray, right: np.ndarray) -> Array:
+    """Return what the operands' own errors make in the product: systematic ones add up, noise averages out."""
+    of_a, of_b = _errors(a), _errors(b)
+    if of_a is None and of_b is None:
+        return 0.0
+    size_a, size_b = np.abs(left), np.abs(right)
+    zero_a, zero_b = np.zeros((4, *left.shape)), np.zeros((4, *right.shape))
+    ea, eb = zero_a if of_a is None else of_a, zero_b if of_b is None else of_b
+    errors = np.matmul(ea, size_b) + np.matmul(size_a + ea[HARD], eb)
+    errors[NOISE] = np.sqrt(np.matmul(ea[NOISE] ** 2, size_b**2) + np.matmul(size_a**2, eb[NOISE] ** 2))
+    return errors
+
+
+def _errors(x: Enclosure) -> np.ndarray | None:
+    errors = errors_in(x, x.shape)
+    if type(errors) is float:
+        return None
+    return np.where(np.isfinite(x.value), np.broadcast_to(errors, (4, *x.shape)), 0.0)
+
+
+def _of_splitting(precision: Precision, magnitude: np.ndarray) -> Array:
+    """Return what is lost of operands in two parts: the rest of each, and the product of the two second parts."""
+    if _parts(precision) == 1 or not precision.operands:
+        return 0.0
+    lost = 3 * 2.0 ** (-2 * precision.operands.bits)
+    return column(magnitude.ndim, hard=lost, bias=lost) * magnitude
+
+
+def _of_flushing(precision: Precision, k: int, rank: int) -> Array:
+    """Return what is lost of terms and partial sums that are subnormal: each at most the smallest normal number."""
+    if not precision.flushed or not precision.dtype:
+        return 0.0
+    lost = 2 * k * precision.dtype.smallest_normal
+    return column(rank, hard=lost, bias=lost)
+
+
+def _parts(precision: Precision) -> int:
+    return precision.operands.parts if precision.operands else 1
+
+
+def _operand(x: np.ndarray, precision: Precision) -> np.ndarray:
+    if precision.flushed:
+        x = np.where(np.abs(x) < dtype_of(precision.flushed).smallest_normal, 0.0 * x, x)
+    if not precision.operands or precision.operands.parts > 1 or not precision.dtype:
+        return x
+    # A format as tf32 has fewer bits and the same exponents, so that its subnormal numbers are fewer as well.
+    bits, mode, _ = precision.operands
+    largest = (2.0 - 2.0 ** (1 - bits)) * 2.0**precision.dtype.emax
+    return round_to_format(x, bits, precision.dtype.emin, largest, mode)
+
+
+def _finite(x: np.ndarray) -> np.ndarray:
+    return x if np.isfinite(x).all() else np.where(np.isfinite(x), x, 0.0)
+
+
+def _unrounded(left: np.ndarray, right: np.ndarray, magnitude: np.ndarray, precision: Precision) -> float:
+    """Return up to which sum of magnitudes no sum of products of ``left`` and ``right`` is ever rounded."""
+    if not magnitude.size:
+        return 0.0
+    # A few elements bound the quantum of all from above; mostly they show that it is too small already.
+    few = unrounded_below(precision, left.ravel()[:_FEW], right.ravel()[:_FEW])
+    return few if few < magnitude.min() else unrounded_below(precision, left, right)
+
+
+def _special_products(a: np.ndarray, b: np.ndarray) -> np.ndarray | float:
+    """Return what infinities and NaN add to each element of the product a @ b: 0, an infinity or NaN.
+
+    Counted with products of indicators rather than left to the BLAS, which may skip a zero that meets an infinity.
+    """
+    if np.isfinite(a).all() and np.isfinite(b).all():
+        return 0.0
+    plus = _count(a == np.inf, b > 0) + _count(a == -np.inf, b < 0) + _count(a > 0, b == np.inf)
+    plus += _count(a < 0, b == -np.inf)
+    minus = _count(a == np.inf, b < 0) + _count(a == -np.inf, b > 0) + _count(a < 0, b == np.inf)
+    minus += _count(a > 0, b == -np.inf)
+    everywhere_a, everywhere_b = np.ones(a.shape), np.ones(b.shape)
+    nan = _count(np.isnan(a), everywhere_b) + _count(everywhere_a, np.isnan(b))
+    nan += _count(np.isinf(a), b == 0) + _count(a == 0, np.isinf(b))
+    infinite = np.where(plus > 0, np.inf, np.where(minus > 0, -np.inf, 0.0))
+    return np.where((nan > 0) | ((plus > 0) & (minus > 0)), np.nan, infinite)
+
+
+def _count(left: np.ndarray, right: np.ndarray) -> np.ndarray:
+    return np.matmul(left.astype(np.float64), right.astype(np.float64))

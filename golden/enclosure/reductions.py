@@ -1,0 +1,122 @@
+"""Many elements into one: sums in any order of additions, and the largest element."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from golden.enclosure.array import (
+    HARD,
+    NOISE,
+    RADIUS,
+    UNIFORM,
+    Array,
+    Enclosure,
+    column,
+    errors_in,
+    settled,
+    shared,
+)
+from golden.exact import quantum_exponent
+from golden.exact import total as exact_total
+from golden.precision import Precision
+
+
+def amax(x: Any, axis: int) -> Any:
+    """Return the largest element along ``axis`` (kept, with length 1); NaN propagates. A selection: exact."""
+    if not isinstance(x, Enclosure):
+        return np.max(x, axis=axis, keepdims=True, initial=-np.inf)
+    value = np.max(x.value, axis=axis, keepdims=True, initial=-np.inf)
+    if x.is_exact and type(x.tail) is float:
+        return Enclosure(value, x.precision)
+    # The largest of n noisy numbers is the noisiest rather than an average one, so noise counts as bias.
+    errors = shared(np.broadcast_to(errors_in(x, x.shape), (4, *x.shape)))
+    errors[RADIUS] += np.abs(x.tail)
+    return settled(value, x.precision, errors=np.max(errors, axis=_of_rows(axis), keepdims=True, initial=0.0))
+
+
+def mean(x: Any, axis: int) -> Any:
+    """Return the mean along ``axis`` (kept, with length 1): a sum and a division."""
+    return total(x, axis) / float(np.shape(x.value if isinstance(x, Enclosure) else x)[axis])
+
+
+def total(x: Any, axis: int) -> Any:
+    """Return the sum along ``axis`` (kept, with length 1), in any order of additions.
+
+    The noise of terms averages out in their sum; what is systematic adds up.
+    """
+    if not isinstance(x, Enclosure):
+        return np.sum(x, axis=axis, keepdims=True)
+    n, precision = x.shape[axis], x.precision
+    value, tail, radius = exact_total(x.value, x.tail if precision.doubled else 0.0, axis)
+    magnitude = np.sum(np.abs(x.value), axis=axis, keepdims=True)
+    errors: Array = 0.0
+    if not x.is_exact:
+        errors = summed(errors_in(x, x.shape), axis)
+        magnitude = magnitude + errors[HARD]
+    own = accumulation(n, magnitude, precision)
+    if x.is_exact:
+        own = own * (magnitude > unrounded_below(precision, x.value))
+    own[RADIUS] += radius
+    return settled(value, precision, tail=tail if precision.doubled else 0.0, errors=errors + own)
+
+
+def summed(errors: np.ndarray, axis: int) -> np.ndarray:
+    """Return the errors of the sum along ``axis`` (kept) of terms that have ``errors`` of their own."""
+    sums = np.sum(errors, axis=_of_rows(axis), keepdims=True)
+    sums[NOISE] = np.sqrt(np.sum(errors[NOISE] ** 2, axis=axis, keepdims=True))
+    return sums
+
+
+def accumulation(n: int, magnitude: np.ndarray, precision: Precision, *, products: bool = False) -> np.ndarray:
+    """Return the errors that adding up ``n`` terms makes whose magnitudes sum to ``magnitude``; products of two or not.
+
+    Hard: n*u/(1 - n*u) times the magnitude (Higham 4.2, whatever the order; a product's rounding counts as one more).
+    Noise: n independent roundings of partial sums, none larger than the magnitude. An accumulator that truncates
+    errs to one side, so that its roundings add up. Infinite where the magnitude exceeds the accumulator's range.
+    """
+    hard, noise, bias = _roundings(n, precision, products)
+    least = n * precision.dtype.quantum if precision.dtype and products else 0.0
+    largest = precision.largest_sum if products else precision.largest
+    with np.errstate(over="ignore", invalid="ignore"):
+        errors = column(magnitude.ndim, hard=hard, noise=noise, bias=bias) * magnitude
+        errors = errors + column(magnitude.ndim, hard=least, bias=least)
+    return np.where(magnitude > largest, column(magnitude.ndim, hard=np.inf, bias=np.inf), errors)
+
+
+def unrounded_below(precision: Precision, *factors: np.ndarray) -> float:
+    """Return up to which sum of magnitudes no sum of products of ``factors`` is ever rounded.
+
+    Where all terms are multiples of one power of two and their magnitudes sum to fewer bits than the accumulator has,
+    no order of additions rounds at all: nothing but the exact result is right.
+    """
+    exponents = [quantum_exponent(factor) for factor in factors]
+    known = [exponent for exponent in exponents if exponent is not None]
+    if len(known) < len(factors):
+        return np.inf  # a factor is zero, and so are all terms
+    if precision.dtype and sum(known) < np.log2(precision.dtype.quantum):
+        return 0.0  # finer than the subnormal numbers of the accumulator
+    return min(2.0 ** min(sum(known) + precision.significand - 1, 1023), precision.largest_sum)
+
+
+def _roundings(n: int, precision: Precision, products: bool) -> tuple[float, float, float]:
+    """Return hard, noise and bias of ``n`` roundings, relative to the sum of magnitudes."""
+    accumulator = precision.accumulator if products else None
+    if accumulator is None:
+        return _grown(n, precision.unit), UNIFORM * np.sqrt(n) * precision.unit, 0.0
+    within = min(n, accumulator.chunk or n)
+    chunks = -(-n // within) if within else 0
+    outer = chunks if accumulator.chunk else 0
+    hard = _grown(within, accumulator.unit) + 2 * _grown(outer, precision.unit)
+    noise = UNIFORM * (np.sqrt(within) * accumulator.unit + np.sqrt(outer) * precision.unit)
+    return hard, noise, hard if accumulator.mode == "truncated" else 0.0
+
+
+def _grown(n: int, unit: float) -> float:
+    return n * unit / (1 - n * unit) if n * unit < 1 else np.inf
+
+
+def _of_rows(axis: int) -> int:
+    """Return the axis of the errors that belongs to ``axis`` of the value."""
+    return axis if axis < 0 else axis + 1

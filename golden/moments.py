@@ -1,0 +1,82 @@
+"""What a largest error does not show: errors that are too large on average, or lean to one side.
+
+A multiplication that truncates, a sum rounded toward zero, a table with a wrong entry: each error is small enough, but
+together they are more than a good implementation's. Both tests hold at one stated confidence, for errors as shares
+z of the drift bound, so that no z is beyond 1 in magnitude:
+
+- the sum of n independent errors that are as often positive as negative exceeds t * sqrt(sum of z**2) with a probability
+  below 2 exp(-t**2 / 2) (self-normalized sums: Efron, J. American Statistical Association 64, 1969);
+- the mean of z**2 exceeds its expectation p by more than e with a probability below exp(-n e**2 / (2 p + 2 e / 3))
+  (Bernstein's inequality, since the variance of z**2 is at most p).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+CONFIDENCE = 25.0
+"""Both tests accuse a good implementation with a probability below 2 exp(-25), less than 3 in 10**11."""
+
+LEAST = 64
+"""Elements below which nothing is said: a bias cannot be told from chance."""
+
+
+@dataclass(frozen=True)
+class Moments:
+    """What the errors of one output have in common.
+
+    ``rms_share`` is their root mean square over the largest that chance allows a good implementation, ``deviations``
+    how far their sum is beyond a good implementation's bias, in the unit t above, with its sign.
+    """
+
+    rms_share: float
+    deviations: float
+
+    @property
+    def biased(self) -> bool:
+        return abs(self.deviations) > math.sqrt(2 * CONFIDENCE)
+
+    @property
+    def suspicious(self) -> bool:
+        return self.biased or self.rms_share > 1
+
+    @property
+    def detail(self) -> str:
+        """What is suspicious, in words; "" for nothing."""
+        if self.biased:
+            side = "above" if self.deviations > 0 else "below"
+            return f"biased: errors lie {side} the true result, {abs(self.deviations):.1f} deviations from chance"
+        if self.rms_share > 1:
+            return f"the root mean square error is {self.rms_share:.2f} of the largest that is to be expected"
+        return ""
+
+
+def moments(shares: np.ndarray, values: np.ndarray, *, noise: float, bias: float) -> Moments | None:
+    """Return the moments of errors ``shares`` (of their drift bounds) at golden ``values``; None for too few.
+
+    ``noise`` is the root mean square, ``bias`` the mean that a good implementation may have, both as such shares.
+    Elements with equal golden values have equal errors too often to count as independent: when something looks
+    suspicious it must look so for distinct values alone.
+    """
+    if shares.size < LEAST:
+        return None
+    found = _moments(np.clip(shares, -1.0, 1.0), noise, bias)
+    if not found.suspicious:
+        return found
+    _, distinct = np.unique(values, return_index=True)
+    if distinct.size < LEAST:
+        return None
+    return _moments(np.clip(shares[distinct], -1.0, 1.0), noise, bias)
+
+
+def _moments(shares: np.ndarray, noise: float, bias: float) -> Moments:
+    n, total, squares = shares.size, float(shares.sum()), float(np.square(shares).sum())
+    beyond = max(abs(total) - n * bias, 0.0)
+    deviations = math.copysign(beyond / math.sqrt(squares), total) if beyond and squares else 0.0
+    expected = min(noise, 1.0) ** 2
+    chance = CONFIDENCE / (3 * n)
+    largest = expected + chance + math.sqrt(chance**2 + 2 * expected * CONFIDENCE / n)
+    return Moments(math.sqrt(squares / n / largest), deviations)

@@ -1,0 +1,100 @@
+"""attention(q, k, v, *, causal, scale, softcap, window): softmax(q k^T) v, with the masks that models use."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+from hypothesis import strategies as st
+
+from golden import enclosure
+from golden.case import Case, CaseError
+from golden.enclosure import constant
+from kernels import strategies
+from kernels.operation import Operation
+
+LOG2_E = 1.4426950408889634
+
+
+class Attention(Operation):
+    """Scaled dot-product attention on (B, H, S, D); k and v may have fewer heads, each serving several of q.
+
+    ``scale`` multiplies the scores (None: 1 / sqrt D); ``softcap`` c makes them c tanh(score / c); ``causal`` lets
+    query i see keys 0..i, as torch's ``is_causal`` does; ``window`` w lets it see keys less than w away. float16 and
+    bfloat16 are computed in float32, with P rounded to the narrow type before it is multiplied by v, or not.
+    """
+
+    name = "attention"
+    policies: ClassVar = {
+        "NaN": "a NaN in q makes its row NaN, one in k or v the rows that see it",
+        "fully masked": "open: a query that sees no key gives NaN or 0",
+        "masked NaN": "open: a NaN or infinity in a key or value that a query does not see may reach it as 0 * NaN, or not",
+        "no keys": "not a valid input",
+    }
+
+    def shapes(self, case: Case) -> dict[str, tuple[int, ...]]:
+        b, h, hk, sq, sk, d = self.size(case, "b", "h", "hk", "sq", "sk", "d")
+        if not hk or h % hk or not sk or not d:
+            raise CaseError(f"attention needs h a multiple of hk, and sk and d of 1 or more, not {dict(case.dims)}")
+        return {"q": (b, h, sq, d), "k": (b, hk, sk, d), "v": (b, hk, sk, d)}
+
+    def output_shape(self, case: Case) -> tuple[int, ...]:
+        return self.shapes(case)["q"]
+
+    @staticmethod
+    @st.composite
+    def _dims(draw: st.DrawFn, budget: int) -> tuple[dict[str, Any], dict[str, Any]]:
+        d = draw(st.sampled_from([size for size in (64, 32, 16, 80, 96, 128, 8, 33, 1) if 4 * size <= budget] or [1]))
+        hk, groups, b = (draw(st.sampled_from(numbers)) for numbers in ([1, 1, 2], [1, 1, 2, 3, 4], [1, 1, 1, 2, 0]))
+        room = max(budget // (d * hk * groups * max(b, 1)), 1)
+        sq, sk = draw(strategies.sizes(min(room, 1100), least=1)), draw(strategies.sizes(min(room, 1100), least=1))
+        params = {
+            "causal": draw(st.booleans()),
+            "scale": draw(st.sampled_from([None, None, 0.125, 1.0])),
+            "softcap": draw(st.sampled_from([None, None, None, 30.0])),
+            "window": draw(st.sampled_from([None, None, None, 1, 5, 64])),
+        }
+        return {"b": b, "h": hk * groups, "hk": hk, "sq": sq, "sk": sk, "d": d}, params
+
+    def dims(self, budget: int) -> st.SearchStrategy[tuple[dict[str, Any], dict[str, Any]]]:
+        return self._dims(budget)
+
+    def regimes(self, dtype: str, tensor: str) -> tuple[str, ...]:
+        return self.without_overflow(super().regimes(dtype, tensor), dtype)
+
+    def reduced_axes(self, case: Case) -> dict[str, int]:
+        return {"v": -2, "k": -2}
+
+    def reference(
+        self, q: Any, k: Any, v: Any, *, causal: bool, scale: float | None, softcap: float | None, window: int | None
+    ) -> Any:
+        groups = np.shape(enclosure.numbers(q))[1] // np.shape(enclosure.numbers(k))[1]
+        k, v = (enclosure.repeated(x, groups, 1) for x in (k, v))
+        size = float(np.shape(enclosure.numbers(q))[-1])
+        factor = enclosure.rsqrt(constant(size, q)) if scale is None else constant(scale, q)
+        scores = enclosure.kept(enclosure.matmul(q, enclosure.swapped(k, -1, -2)) * factor)
+        if softcap is not None:
+            scores = enclosure.tanh(scores / constant(softcap, q)) * constant(softcap, q)
+        seen = visible(*np.shape(enclosure.numbers(scores))[-2:], causal=causal, window=window)
+        scores = enclosure.where(seen, scores, -np.inf)
+        peak = enclosure.amax(scores, -1)
+        log2_e = constant(LOG2_E, q)
+        p = enclosure.either(
+            enclosure.exp(scores - peak), enclosure.exp2(scores * log2_e - peak * log2_e)
+        )
+        result = enclosure.matmul(enclosure.kept(p), v) / enclosure.total(p, -1)
+        return enclosure.opened(result, _left_open(seen, k, v))
+
+
+def visible(queries: int, keys: int, *, causal: bool, window: int | None) -> np.ndarray:
+    """Return which key each query sees, as booleans of shape (queries, keys)."""
+    ahead = np.arange(keys)[None, :] - np.arange(queries)[:, None]
+    seen = ahead <= 0 if causal else np.ones_like(ahead, bool)
+    return seen if window is None else seen & (np.abs(ahead) < window)
+
+
+def _left_open(seen: np.ndarray, k: Any, v: Any) -> np.ndarray:
+    """Return where a query sees no key, or a special value stands where it does not look."""
+    special = ~(np.isfinite(enclosure.numbers(k)).all(-1) & np.isfinite(enclosure.numbers(v)).all(-1))
+    hidden = np.matmul(special[..., None, :], ~seen.T) > 0
+    return np.swapaxes(hidden, -1, -2) | ~seen.any(-1)[:, None]

@@ -1,0 +1,29 @@
+"""Cases drawn by Hypothesis once and for all: the same ones every time, without a search for failures."""
+
+from __future__ import annotations
+
+from hypothesis import HealthCheck, Phase, given, settings
+
+from golden.case import Case
+from kernels import strategies
+from kernels.operation import Operation
+
+
+def drawn(operation: Operation, number: int, *, budget: int, dtype: str | None = None) -> list[Case]:
+    """Return up to ``number`` cases of ``operation`` with at most ``budget`` elements a tensor, of one dtype or any."""
+    cases: list[Case] = []
+
+    @settings(
+        max_examples=number,
+        phases=[Phase.generate],
+        derandomize=True,
+        database=None,
+        deadline=None,
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(strategies.cases(operation, budget, dtype=dtype))
+    def collect(case: Case) -> None:
+        cases.append(case)
+
+    collect()
+    return cases

@@ -1,0 +1,186 @@
+"""Is golden what an independent computation says, within the radius that it claims? Every operation, drawn cases.
+
+The other computation has 300 bits (mpmath) and its own formulas, over NumPy arrays of such numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import mpmath
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+
+from golden.case import Case
+from golden.dtypes import decode, dtype_of
+from golden.inputs import make_inputs
+from golden.judge import Golden
+from kernels import strategies
+from kernels.operation import Operation
+from kernels.registry import load
+from suites.goldens import compute
+
+OPERATIONS = load().operations
+BUDGET = 96
+
+CONTEXT = mpmath.mp.clone()
+CONTEXT.prec = 300
+
+
+def each(function: Callable[..., Any]) -> Callable[..., np.ndarray]:
+    """Return ``function`` of one number as one of arrays of numbers."""
+    return np.vectorize(function, otypes=[object])
+
+
+EXP, LOG, TANH, ERF, SQRT = (each(getattr(CONTEXT, name)) for name in ("exp", "log", "tanh", "erf", "sqrt"))
+
+
+def number(x: Any) -> Any:
+    return CONTEXT.mpf(x)
+
+
+def softmax(x: np.ndarray, *, dim: int) -> np.ndarray:
+    powers = EXP(x)
+    return powers / powers.sum(axis=dim, keepdims=True)
+
+
+def gelu(x: np.ndarray, *, approximate: str) -> np.ndarray:
+    half = x / 2
+    if approximate == "none":
+        return half * (1 + ERF(x / CONTEXT.sqrt(2)))
+    return half * (1 + TANH(CONTEXT.sqrt(2 / CONTEXT.pi) * (x + number(0.044715) * x**3)))
+
+
+def layer_norm(x: np.ndarray, weight: np.ndarray, bias: np.ndarray, *, eps: float) -> np.ndarray:
+    n = x.shape[-1]
+    mean = x.sum(-1, keepdims=True) / n
+    variance = (x**2).sum(-1, keepdims=True) / n - mean**2
+    return (x - mean) / SQRT(variance + number(eps)) * weight + bias
+
+
+def rms_norm(x: np.ndarray, weight: np.ndarray, *, eps: float) -> np.ndarray:
+    return x / SQRT((x**2).sum(-1, keepdims=True) / x.shape[-1] + number(eps)) * weight
+
+
+def cross_entropy(logits: np.ndarray, target: np.ndarray) -> np.ndarray:
+    rows = [CONTEXT.log(EXP(row).sum()) - row[int(one)] for row, one in zip(logits, target, strict=True)]
+    return np.array(sum(rows) / len(rows), object)
+
+
+def attention(
+    q: np.ndarray, k: np.ndarray, v: np.ndarray, *, causal: bool, scale: float | None, softcap: Any, window: Any
+) -> np.ndarray:
+    result = np.empty(q.shape, object)
+    factor = 1 / CONTEXT.sqrt(q.shape[-1]) if scale is None else number(scale)
+    for b, h, i in np.ndindex(*q.shape[:3]):
+        group = h * k.shape[1] // q.shape[1]
+        seen = [
+            j
+            for j in range(k.shape[2])
+            if not (causal and j > i) and not (window is not None and abs(i - j) >= window)
+        ]
+        scores = [(q[b, h, i] * k[b, group, j]).sum() * factor for j in seen]
+        if softcap is not None:
+            scores = [number(softcap) * CONTEXT.tanh(score / number(softcap)) for score in scores]
+        powers = [CONTEXT.exp(score) for score in scores]
+        total = sum(powers) or number("nan")
+        weighted = (power * v[b, group, j] for power, j in zip(powers, seen, strict=True))
+        result[b, h, i] = sum(weighted, np.full(q.shape[-1], number(0))) / total
+    return result
+
+
+def dequant_gemm(
+    a: np.ndarray, packed: np.ndarray, scales: np.ndarray, zeros: np.ndarray, *, bits: int, group_size: int
+) -> np.ndarray:
+    k, n = a.shape[1], packed.shape[1]
+    weights = np.full((k, n), number(0))
+    for row, column in np.ndindex(k, n):
+        code = packed[row, column] if bits == 8 else packed[row // 2, column] >> 4 * (row % 2) & 15
+        weights[row, column] = (code - zeros[row // group_size, column]) * scales[row // group_size, column]
+    return a @ weights if k else np.full((a.shape[0], n), number(0))
+
+
+FORMULAS: dict[str, Callable[..., np.ndarray]] = {
+    "add": lambda x, y: x + y,
+    "relu": lambda x: np.where(x > 0, x, 0 * x),
+    "softmax": softmax,
+    "gemm": lambda a, b: a @ b,
+    "exp": EXP,
+    "tanh": TANH,
+    "gelu": gelu,
+    "silu": lambda x: x / (1 + EXP(-x)),
+    "layer_norm": layer_norm,
+    "rms_norm": rms_norm,
+    "cross_entropy": cross_entropy,
+    "attention": attention,
+    "dequant_gemm": dequant_gemm,
+}
+
+
+def test_every_operation_is_held_against_another_computation() -> None:
+    assert set(FORMULAS) == set(OPERATIONS)
+
+
+def independent(operation: Operation, case: Case) -> np.ndarray | None:
+    """Return the true result as numbers of 300 bits; None where an input is not finite."""
+    forms = operation.forms(case)
+    values = {name: decode(x, forms[name].dtype) for name, x in make_inputs(case, forms).items()}
+    if not all(np.isfinite(x).all() for x in values.values()):
+        return None
+    exact = {name: each(number)(x) if x.dtype == np.float64 and x.size else x for name, x in values.items()}
+    return np.asarray(operation.call(FORMULAS[operation.name], exact, case), object)
+
+
+def check(golden: Golden, true: np.ndarray, dtype: str, line: str) -> None:
+    largest = dtype_of("float64" if dtype == "float64" else "float32").largest
+    shape = golden.value.shape
+    radius, tail = np.broadcast_to(golden.radius, shape), np.broadcast_to(golden.tail, shape)
+    for index in np.ndindex(*shape):
+        value = golden.value[index]
+        if np.isinf(golden.hard[index]):
+            continue
+        if np.isinf(value):
+            assert abs(true[index]) > largest, line
+            continue
+        away = abs(number(float(value)) + number(float(tail[index])) - true[index])
+        assert away <= number(float(radius[index])), (line, index, float(value), float(away), float(radius[index]))
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "float16", "bfloat16"])
+@pytest.mark.parametrize("name", sorted(FORMULAS))
+def test_golden_is_within_its_radius_of_the_true_result(name: str, dtype: str) -> None:
+    operation = OPERATIONS[name]
+    if dtype not in operation.dtypes:
+        pytest.skip(f"{name} is not defined for {dtype}")
+    checked = 0
+
+    @settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+    @given(strategies.cases(operation, BUDGET, dtype=dtype))
+    def held(case: Case) -> None:
+        nonlocal checked
+        true = independent(operation, case)
+        if true is not None and true.size:
+            check(compute(operation, case, operation.precision(dtype)), true, dtype, case.line)
+            checked += 1
+
+    held()
+    assert checked >= 5
+
+
+@pytest.mark.parametrize("name", ["softmax", "layer_norm", "attention", "gelu", "cross_entropy", "gemm"])
+def test_the_radius_is_small_beside_a_unit_of_the_last_place(name: str) -> None:
+    """For float64 as well, where golden needs more than float64 has."""
+    operation = OPERATIONS[name]
+
+    @settings(max_examples=8, deadline=None, suppress_health_check=list(HealthCheck))
+    @given(strategies.cases(operation, BUDGET, dtype="float64"))
+    def small(case: Case) -> None:
+        if any(spec.regime not in ("normal", "shifted", "positive") for spec in case.tensors.values()):
+            return
+        golden = compute(operation, case, operation.precision("float64"))
+        judged = np.isfinite(golden.hard) & np.isfinite(golden.value)
+        assert (np.asarray(golden.radius) <= 2.0**-8 * (golden.drift + 2.0**-1060))[judged].all()
+
+    small()

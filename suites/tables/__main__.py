@@ -1,0 +1,73 @@
+"""Print or write the tables of the docs: ``python -m suites.tables [policies|precision|teeth|tightness ...] [--write]``."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from kernels.registry import Catalogue, load
+from suites.tables.policies import policies
+from suites.tables.precision import precision
+from suites.tables.teeth import teeth
+
+KINDS = ("policies", "precision", "teeth", "tightness")
+DOCS = Path(__file__).resolve().parents[2] / "docs"
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Make the tables that were asked for, all by default."""
+    parser = argparse.ArgumentParser(prog="python -m suites.tables", description="the tables of the docs")
+    parser.add_argument("kinds", nargs="*", default=[], metavar="KIND", help=f"{', '.join(KINDS)} (default: all)")
+    parser.add_argument("--write", action="store_true", help="write them to docs/ instead of printing them")
+    parser.add_argument("--cases", type=int, default=200, help="drawn cases for each operation and dtype (default 200)")
+    parser.add_argument("--budget", type=int, default=2**13, help="elements a tensor (default 8192)")
+    parser.add_argument("--platform", action="append", default=[], help="for tightness: only this platform; repeatable")
+    parser.add_argument("--operation", action="append", default=[], help="only this operation; repeatable")
+    asked = parser.parse_args(arguments)
+    unknown = [kind for kind in asked.kinds if kind not in KINDS]
+    if unknown:
+        parser.error(f"unknown kind of table {unknown[0]!r}; there are {', '.join(KINDS)}")
+    for name, text in _documents(asked, load()):
+        if asked.write:
+            DOCS.mkdir(exist_ok=True)
+            (DOCS / f"{name}.md").write_text(text, encoding="utf-8")
+            print(f"wrote docs/{name}.md", flush=True)
+        else:
+            print(text, flush=True)
+
+
+def _documents(asked: argparse.Namespace, catalogue: Catalogue) -> Iterator[tuple[str, str]]:
+    kinds = asked.kinds or KINDS
+    operations = {name: one for name, one in catalogue.operations.items() if not asked.operation or name in asked.operation}
+    if "policies" in kinds:
+        yield "policies", policies(operations)
+    if "precision" in kinds:
+        yield "precision", precision()
+    if "teeth" in kinds:
+        yield "teeth", teeth(operations, cases=asked.cases, budget=asked.budget)
+    if "tightness" in kinds:
+        yield from _tightness(asked, catalogue)
+
+
+def _tightness(asked: argparse.Namespace, catalogue: Catalogue) -> Iterator[tuple[str, str]]:
+    # Only this table needs torch and a machine to run kernels on.
+    from platforms.detect import detect
+    from platforms.gather import probe
+    from platforms.pool import Pool
+    from suites.subject import Selection, select
+    from suites.tables.tightness import tightness
+
+    selection = Selection.of(asked.platform, asked.operation, [], [])
+    subjects, _ = select(catalogue, detect(probe()), selection)
+    plain = [one for one in subjects if one.implementation.numerics == "ieee"]
+    with Pool() as pool:
+        for platform in dict.fromkeys(one.platform.name for one in plain):
+            here = [one for one in plain if one.platform.name == platform]
+            yield f"tightness-{platform}", tightness(
+                here, here[0].platform, pool, cases=asked.cases, budget=asked.budget
+            )
+
+
+if __name__ == "__main__":
+    main()
