@@ -48,6 +48,9 @@ _FAST = {
     "log2": Accuracy(3, absolute=2.0**-21),
     "log1p": Accuracy(3, absolute=2.0**-21),
     "tanh": Accuracy(2.0**12),  # a relative error of 2**-11, as the PTX ISA says of tanh.approx.f32
+    # An approximation with an error of 1.5e-7 (Abramowitz and Stegun, 7.1.26) in float32 arithmetic.
+    "erf": Accuracy(16, absolute=2.0**-20),
+    "erfc": Accuracy(16, absolute=2.0**-20),
     "sin": Accuracy(4, absolute=2.0**-11),
     "cos": Accuracy(4, absolute=2.0**-11),
 }

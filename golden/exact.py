@@ -169,7 +169,7 @@ def _remaining(leading: int) -> list[tuple[tuple[int, int], tuple[int, int]]]:
 
 
 def _gathered(slices: list[np.ndarray | None], which: tuple[int, int]) -> np.ndarray | None:
-    """Return the sum of slices ``which[0]`` to before ``which[1]``, exact since they do not overlap; None for nothing."""
+    """Return the sum of some slices, exact since they do not overlap; None for nothing."""
     parts = [part for part in slices[which[0] : which[1]] if part is not None]
     if not parts:
         return None
@@ -180,7 +180,7 @@ def _gathered(slices: list[np.ndarray | None], which: tuple[int, int]) -> np.nda
 
 
 def _sliced(x: np.ndarray, bits: int, leading: int) -> list[np.ndarray | None]:
-    """Return ``x``, at most 1, as ``leading`` slices of ``bits`` bits and the rest; None for what is zero everywhere."""
+    """Return ``x``, at most 1, as ``leading`` slices of ``bits`` bits and the rest; None for zeros."""
     slices: list[np.ndarray | None] = []
     rest: np.ndarray | None = x
     for index in range(leading):

@@ -44,7 +44,7 @@ class Table:
 
     @classmethod
     def of(cls, first: int, last: int, coefficients: Callable[[Decimal], Iterator[Decimal]]) -> Table:
-        """Return the table of points ``first/SPACING`` to ``last/SPACING``; ``coefficients`` yields those of a point."""
+        """Return the table of points first/SPACING to last/SPACING; ``coefficients`` yields those of a point."""
         with localcontext(_DIGITS):
             rows = []
             for point in range(first, last + 1):
@@ -162,7 +162,9 @@ def erf(x: np.ndarray, tail: np.ndarray | float) -> Result:
     sign, size = np.where(np.signbit(x), -1.0, 1.0), np.abs(x)
     inside = size <= 8
     value, low, radius = _erf_table().evaluate(np.where(inside, size, 0.0), np.where(inside, sign * tail, 0.0))
-    value, low, radius = _chosen(inside, (value, low, radius), (np.ones_like(x), np.zeros_like(x), np.full_like(x, 2.0**-95)))
+    value, low, radius = _chosen(
+        inside, (value, low, radius), (np.ones_like(x), np.zeros_like(x), np.full_like(x, 2.0**-95))
+    )
     return sign * np.where(np.isnan(x), np.nan, value), sign * low, radius
 
 
@@ -233,7 +235,7 @@ def _reduced(x: np.ndarray, tail: np.ndarray | float, times: np.ndarray, number:
     return add(rest, two_sum(-(times * third), np.broadcast_to(tail, x.shape)))
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def _parts(number: Decimal) -> tuple[float, float, float]:
     with localcontext(_DIGITS):
         parts = []
@@ -268,22 +270,22 @@ def _constant(number: Decimal, like: np.ndarray) -> Pair:
         return np.full_like(like, high), np.full_like(like, float(number - Decimal(high)))
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def _log2() -> Decimal:
     return Context(prec=60).ln(Decimal(2))
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def _half_pi() -> Decimal:
     return _DIGITS.divide(PI, Decimal(2))
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def _exp_table() -> Table:
     return Table.of(-24, 24, lambda x: _derived(x.exp() for _ in iter(int, 1)))
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def _expm1_table() -> Table:
     def derivatives(x: Decimal) -> Iterator[Decimal]:
         power = x.exp()
@@ -294,27 +296,27 @@ def _expm1_table() -> Table:
     return Table.of(-33, 33, lambda x: _derived(derivatives(x)))
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def _log_table() -> Table:
     return Table.of(44, 92, _of_log)
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def _log1p_table() -> Table:
     return Table.of(-17, 17, lambda x: _of_log(1 + x))
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def _sin_table() -> Table:
     return Table.of(-52, 52, lambda x: _derived(_turning(x, 0)))
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def _cos_table() -> Table:
     return Table.of(-52, 52, lambda x: _derived(_turning(x, 1)))
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def _erf_table() -> Table:
     return Table.of(0, 8 * SPACING + 1, _of_erf)
 

@@ -69,7 +69,7 @@ def _in_chunks(function: Callable[..., Result], x: np.ndarray, tail: np.ndarray 
     return value, np.where(np.isfinite(value), low, 0.0), np.where(np.isfinite(value), radius, 0.0)
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def _is_good(name: str) -> bool:
     """Return whether this machine's NumPy errs by less than half of what it is granted; warn if not."""
     points = _check_points()
@@ -91,7 +91,7 @@ def _is_good(name: str) -> bool:
     return False
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def _check_points() -> np.ndarray:
     """Return points of all sizes and signs, among them such as are hard: near 0, 1, and multiples of log 2."""
     raw = np.random.Philox(key=1).random_raw(_POINTS)

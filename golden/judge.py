@@ -227,8 +227,9 @@ def _judge_floats(golden: Golden, output: np.ndarray) -> Verdict:
 def _in_common(golden: Golden, error: np.ndarray, judged: np.ndarray) -> Moments | None:
     """Return what the errors of elements with a bound have in common; None where there are too few of them."""
     counted = judged & (golden.drift > 0) & np.isfinite(golden.value)
-    shares = error[counted] / golden.drift[counted]
-    return moments(shares, golden.value[counted], noise=golden.noise, bias=golden.bias)
+    drift, value = golden.drift[counted], golden.value[counted]
+    nominal = (decode(golden.nominal, golden.dtype)[counted] - value) / drift
+    return moments(error[counted] / drift, value, nominal, noise=golden.noise, bias=golden.bias)
 
 
 def _error(golden: Golden, actual: np.ndarray, dtype: DType) -> np.ndarray:

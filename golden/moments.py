@@ -4,8 +4,8 @@ A multiplication that truncates, a sum rounded toward zero, a table with a wrong
 together they are more than a good implementation's. Both tests hold at one stated confidence, for errors as shares
 z of the drift bound, so that no z is beyond 1 in magnitude:
 
-- the sum of n independent errors that are as often positive as negative exceeds t * sqrt(sum of z**2) with a probability
-  below 2 exp(-t**2 / 2) (self-normalized sums: Efron, J. American Statistical Association 64, 1969);
+- the sum of n independent errors, as often positive as negative, exceeds t * sqrt(sum of z**2) with a probability below
+  2 exp(-t**2 / 2) (self-normalized sums: Efron, J. American Statistical Association 64, 1969);
 - the mean of z**2 exceeds its expectation p by more than e with a probability below exp(-n e**2 / (2 p + 2 e / 3))
   (Bernstein's inequality, since the variance of z**2 is at most p).
 """
@@ -54,29 +54,32 @@ class Moments:
         return ""
 
 
-def moments(shares: np.ndarray, values: np.ndarray, *, noise: float, bias: float) -> Moments | None:
+def moments(
+    shares: np.ndarray, values: np.ndarray, nominal: np.ndarray, *, noise: float, bias: float
+) -> Moments | None:
     """Return the moments of errors ``shares`` (of their drift bounds) at golden ``values``; None for too few.
 
-    ``noise`` is the root mean square, ``bias`` the mean that a good implementation may have, both as such shares.
-    Elements with equal golden values have equal errors too often to count as independent: when something looks
-    suspicious it must look so for distinct values alone.
+    ``nominal`` are the shares of golden's own rounding: where true results lie just beside the middle of two numbers,
+    as half of a subnormal number does, rounding them rightly is biased too. ``noise`` is the root mean square, ``bias``
+    the mean that a good implementation may have, both as such shares. Elements with equal golden values have equal
+    errors too often to count as independent: when something looks suspicious it must look so for distinct values alone.
     """
     if shares.size < LEAST:
         return None
-    found = _moments(np.clip(shares, -1.0, 1.0), noise, bias)
+    found = _moments(np.clip(shares, -1.0, 1.0), np.zeros(1), noise, bias)
     if not found.suspicious:
         return found
     _, distinct = np.unique(values, return_index=True)
     if distinct.size < LEAST:
         return None
-    return _moments(np.clip(shares[distinct], -1.0, 1.0), noise, bias)
+    return _moments(np.clip(shares[distinct], -1.0, 1.0), nominal[distinct], noise, bias)
 
 
-def _moments(shares: np.ndarray, noise: float, bias: float) -> Moments:
+def _moments(shares: np.ndarray, nominal: np.ndarray, noise: float, bias: float) -> Moments:
     n, total, squares = shares.size, float(shares.sum()), float(np.square(shares).sum())
-    beyond = max(abs(total) - n * bias, 0.0)
+    beyond = max(abs(total) - n * bias - abs(float(nominal.sum())), 0.0)
     deviations = math.copysign(beyond / math.sqrt(squares), total) if beyond and squares else 0.0
-    expected = min(noise, 1.0) ** 2
+    expected = min(max(noise**2, float(np.square(nominal).mean())), 1.0)
     chance = CONFIDENCE / (3 * n)
     largest = expected + chance + math.sqrt(chance**2 + 2 * expected * CONFIDENCE / n)
     return Moments(math.sqrt(squares / n / largest), deviations)

@@ -166,7 +166,7 @@ def errors_in(x: Enclosure, shape: tuple[int, ...]) -> Array:
     Where tails are not kept, that of ``x`` goes into its radius.
     """
     errors = x.errors
-    if not x.precision.doubled and not type(x.tail) is float:
+    if not x.precision.doubled and type(x.tail) is not float:
         errors = errors + column(np.ndim(x.value), radius=1.0) * np.abs(x.tail)
     if type(errors) is float or x.shape == shape:
         return errors

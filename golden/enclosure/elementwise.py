@@ -141,7 +141,7 @@ def _apply(name: str, x: Any, spread: Spread) -> Any:
     argument = x.tail if precision.doubled else 0.0
     value, tail, radius = functions.evaluate(name, x.value, argument, doubled=precision.doubled)
     errors = errors_in(x, x.shape)
-    if not type(errors) is float:
+    if type(errors) is not float:
         errors = spread(x.value, value, errors)
     accuracy, size = precision.accuracy(name), np.abs(value)
     own = asked(precision, name, rank) * size
@@ -150,7 +150,9 @@ def _apply(name: str, x: Any, spread: Spread) -> Any:
         own = own + column(rank, hard=1.0, bias=1.0) * np.minimum(steep, size)
     own[RADIUS] = radius
     # What has underflowed altogether, as the exponential of -inf, is exact; what is tiny may be flushed.
-    least = np.where(np.isfinite(x.value), 1.0, 0.0) * (underflow(precision, rank) + column(rank, hard=accuracy.absolute))
+    least = np.where(np.isfinite(x.value), 1.0, 0.0) * (
+        underflow(precision, rank) + column(rank, hard=accuracy.absolute)
+    )
     return settled(value, precision, tail=tail, errors=errors * (1 + precision.unit) + own + least)
 
 
@@ -191,8 +193,6 @@ def _selected(choose: Any, x: Any, y: Any) -> Any:
 def _aligned(x: Enclosure, value: np.ndarray) -> Array:
     errors = errors_in(x, np.shape(value))
     return np.zeros((4, *[1] * np.ndim(value))) if type(errors) is float else errors
-
-
 
 
 _PLAIN: dict[str, Callable[[Any], Any]] = {

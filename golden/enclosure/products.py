@@ -7,8 +7,20 @@ from typing import Any
 import numpy as np
 
 from golden.dtypes import decode, dtype_of, encode
-from golden.enclosure.array import HARD, NOISE, RADIUS, Array, Enclosure, column, errors_in, lifted, rounded, settled
-from golden.enclosure.reductions import accumulation, unrounded_below
+from golden.enclosure.array import (
+    HARD,
+    NOISE,
+    RADIUS,
+    Array,
+    Enclosure,
+    column,
+    errors_in,
+    lifted,
+    rounded,
+    settled,
+    shared,
+)
+from golden.enclosure.reductions import accumulation, one_sided, repeats, unrounded_below
 from golden.exact import magnitude as sum_of_magnitudes
 from golden.exact import matmul as exact_matmul
 from golden.precision import Precision
@@ -28,6 +40,8 @@ def matmul(a: Any, b: Any) -> Any:
     value, tail, radius = exact_matmul(left, right, doubled=precision.doubled)
     magnitude = sum_of_magnitudes(left, right)
     errors = accumulation(left.shape[-1], magnitude, precision, products=True)
+    if repeats(left, -1) and repeats(right, -2):
+        errors = one_sided(errors)
     errors[RADIUS] += radius
     if a.is_exact and b.is_exact and not precision.flushed and _parts(precision) == 1:
         unrounded = magnitude <= _unrounded(left, right, magnitude, precision)
@@ -36,12 +50,20 @@ def matmul(a: Any, b: Any) -> Any:
         errors += _of_operands(a, b, left, right)
         errors += _of_splitting(precision, magnitude) + _of_flushing(precision, left.shape[-1], magnitude.ndim)
     if not (type(a.tail) is float and type(b.tail) is float):
-        tail = tail + (np.matmul(np.broadcast_to(a.tail, left.shape), right) if not type(a.tail) is float else 0.0)
-        tail = tail + (np.matmul(left, np.broadcast_to(b.tail, right.shape)) if not type(b.tail) is float else 0.0)
+        tail = tail + (np.matmul(np.broadcast_to(a.tail, left.shape), right) if type(a.tail) is not float else 0.0)
+        tail = tail + (np.matmul(left, np.broadcast_to(b.tail, right.shape)) if type(b.tail) is not float else 0.0)
         errors[RADIUS] += 2.0**-96 * magnitude
     special = _special_products(*operands)
-    overflows = (magnitude > precision.largest_sum) & ~np.isnan(special)
-    return settled(value + special, precision, open_=overflows, tail=tail, errors=errors)
+    open_ = (magnitude > precision.largest_sum) & ~np.isnan(special)
+    return settled(value + special, precision, open_=open_ | _doubtful(a, b), tail=tail, errors=errors)
+
+
+def _doubtful(a: Enclosure, b: Enclosure) -> np.ndarray | bool:
+    """Return where an infinity meets a number that may have underflowed to 0, and so may make NaN or not."""
+    if (a.is_exact or np.isfinite(b.value).all()) and (b.is_exact or np.isfinite(a.value).all()):
+        return False
+    perhaps_a, perhaps_b = ((np.abs(x.value) <= x.hard) & (np.asarray(x.hard) > 0) for x in (a, b))
+    return (_count(perhaps_a, np.isinf(b.value)) + _count(np.isinf(a.value), perhaps_b)) > 0
 
 
 def _fed(x: Enclosure) -> Enclosure:
@@ -55,8 +77,11 @@ def _held(x: Enclosure, dtype: str) -> bool:
 
 
 def _of_operands(a: Enclosure, b: Enclosure, left: np.ndarray, right: np.ndarray) -> Array:
-    """Return what the operands' own errors make in the product: systematic ones add up, noise averages out."""
-    of_a, of_b = _errors(a), _errors(b)
+    """Return what the operands' own errors make in the product: systematic ones add up, noise averages out.
+
+    An element of an operand takes part in a whole row or column of the product, so that its noise is bias there.
+    """
+    of_a, of_b = _errors(a, -1), _errors(b, -2)
     if of_a is None and of_b is None:
         return 0.0
     size_a, size_b = np.abs(left), np.abs(right)
@@ -64,14 +89,16 @@ def _of_operands(a: Enclosure, b: Enclosure, left: np.ndarray, right: np.ndarray
     ea, eb = zero_a if of_a is None else of_a, zero_b if of_b is None else of_b
     errors = np.matmul(ea, size_b) + np.matmul(size_a + ea[HARD], eb)
     errors[NOISE] = np.sqrt(np.matmul(ea[NOISE] ** 2, size_b**2) + np.matmul(size_a**2, eb[NOISE] ** 2))
-    return errors
+    return shared(errors)
 
 
-def _errors(x: Enclosure) -> np.ndarray | None:
+def _errors(x: Enclosure, axis: int) -> np.ndarray | None:
+    """Return the errors of the finite elements of an operand, or None; ``axis`` is the one that is summed over."""
     errors = errors_in(x, x.shape)
     if type(errors) is float:
         return None
-    return np.where(np.isfinite(x.value), np.broadcast_to(errors, (4, *x.shape)), 0.0)
+    errors = np.where(np.isfinite(x.value), np.broadcast_to(errors, (4, *x.shape)), 0.0)
+    return shared(errors) if repeats(x.value, axis) else errors
 
 
 def _of_splitting(precision: Precision, magnitude: np.ndarray) -> Array:

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 
 from golden.enclosure.array import (
+    BIAS,
     HARD,
     NOISE,
     RADIUS,
     UNIFORM,
-    Array,
     Enclosure,
     column,
     errors_in,
@@ -21,6 +21,8 @@ from golden.enclosure.array import (
 from golden.exact import quantum_exponent
 from golden.exact import total as exact_total
 from golden.precision import Precision
+
+_ROWS = 4  # rows that are looked at for repeated terms
 
 
 def amax(x: Any, axis: int) -> Any:
@@ -36,27 +38,34 @@ def amax(x: Any, axis: int) -> Any:
     return settled(value, x.precision, errors=np.max(errors, axis=_of_rows(axis), keepdims=True, initial=0.0))
 
 
-def mean(x: Any, axis: int) -> Any:
-    """Return the mean along ``axis`` (kept, with length 1): a sum and a division."""
-    return total(x, axis) / float(np.shape(x.value if isinstance(x, Enclosure) else x)[axis])
+def mean(x: Any, axis: int, *, running: bool = False) -> Any:
+    """Return the mean along ``axis`` (kept, with length 1): a sum and a division.
+
+    ``running`` grants implementations that keep a running mean instead (Welford, Technometrics 4, 1962), which rounds
+    even where a sum would be exact.
+    """
+    return total(x, axis, rounds=running) / float(np.shape(x.value if isinstance(x, Enclosure) else x)[axis])
 
 
-def total(x: Any, axis: int) -> Any:
+def total(x: Any, axis: int, *, rounds: bool = False) -> Any:
     """Return the sum along ``axis`` (kept, with length 1), in any order of additions.
 
-    The noise of terms averages out in their sum; what is systematic adds up.
+    The noise of terms averages out in their sum; what is systematic adds up. Where no order of additions rounds, the
+    result is exact, unless the implementation ``rounds`` otherwise.
     """
     if not isinstance(x, Enclosure):
         return np.sum(x, axis=axis, keepdims=True)
     n, precision = x.shape[axis], x.precision
     value, tail, radius = exact_total(x.value, x.tail if precision.doubled else 0.0, axis)
     magnitude = np.sum(np.abs(x.value), axis=axis, keepdims=True)
-    errors: Array = 0.0
-    if not x.is_exact:
-        errors = summed(errors_in(x, x.shape), axis)
+    errors, alike = errors_in(x, x.shape), repeats(x.value, axis)
+    if type(errors) is not float:
+        errors = summed(shared(errors) if alike else errors, axis)
         magnitude = magnitude + errors[HARD]
     own = accumulation(n, magnitude, precision)
-    if x.is_exact:
+    if alike:
+        own = one_sided(own)
+    if x.is_exact and not rounds:
         own = own * (magnitude > unrounded_below(precision, x.value))
     own[RADIUS] += radius
     return settled(value, precision, tail=tail if precision.doubled else 0.0, errors=errors + own)
@@ -83,6 +92,26 @@ def accumulation(n: int, magnitude: np.ndarray, precision: Precision, *, product
         errors = column(magnitude.ndim, hard=hard, noise=noise, bias=bias) * magnitude
         errors = errors + column(magnitude.ndim, hard=least, bias=least)
     return np.where(magnitude > largest, column(magnitude.ndim, hard=np.inf, bias=np.inf), errors)
+
+
+def repeats(x: np.ndarray, axis: int) -> bool:
+    """Return whether terms along ``axis`` are mostly the same few numbers, going by the first rows.
+
+    Equal terms have equal errors, and adding the same number again and again rounds to the same side for long: the
+    errors add up instead of averaging out.
+    """
+    rows = np.moveaxis(x, axis, -1)
+    if rows.shape[-1] < 2 or not rows.size:
+        return False
+    some = rows.reshape(-1, rows.shape[-1])[:_ROWS]
+    return bool(2 * np.unique(some).size < some.size)
+
+
+def one_sided(errors: np.ndarray) -> np.ndarray:
+    """Return ``errors`` of roundings that may all go to one side: a good implementation's are then as large as any."""
+    result = np.array(errors)
+    result[BIAS], result[NOISE] = result[HARD], 0.0
+    return result
 
 
 def unrounded_below(precision: Precision, *factors: np.ndarray) -> float:

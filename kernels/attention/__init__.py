@@ -28,7 +28,7 @@ class Attention(Operation):
     policies: ClassVar = {
         "NaN": "a NaN in q makes its row NaN, one in k or v the rows that see it",
         "fully masked": "open: a query that sees no key gives NaN or 0",
-        "masked NaN": "open: a NaN or infinity in a key or value that a query does not see may reach it as 0 * NaN, or not",
+        "masked NaN": "open: a NaN or infinity that a query does not see may reach it as 0 * NaN, or not",
         "no keys": "not a valid input",
     }
 
@@ -79,9 +79,7 @@ class Attention(Operation):
         scores = enclosure.where(seen, scores, -np.inf)
         peak = enclosure.amax(scores, -1)
         log2_e = constant(LOG2_E, q)
-        p = enclosure.either(
-            enclosure.exp(scores - peak), enclosure.exp2(scores * log2_e - peak * log2_e)
-        )
+        p = enclosure.either(enclosure.exp(scores - peak), enclosure.exp2(scores * log2_e - peak * log2_e))
         result = enclosure.matmul(enclosure.kept(p), v) / enclosure.total(p, -1)
         return enclosure.opened(result, _left_open(seen, k, v))
 

@@ -52,7 +52,10 @@ class DequantGemm(Operation):
     @st.composite
     def _dims(draw: st.DrawFn, budget: int) -> tuple[dict[str, Any], dict[str, Any]]:
         group = draw(st.sampled_from([size for size in (32, 128, 64, 16, 8, 2) if 2 * size <= budget] or [2]))
-        m, n = draw(strategies.sizes(min(budget // group, 65), least=1)), draw(strategies.sizes(min(budget // group, 65)))
+        m, n = (
+            draw(strategies.sizes(min(budget // group, 65), least=1)),
+            draw(strategies.sizes(min(budget // group, 65))),
+        )
         groups = draw(st.integers(1, max(1, min(budget // (group * max(m, n, 1)), 40))))
         return {"m": m, "n": n, "k": group * groups}, {"bits": draw(st.sampled_from(BITS)), "group_size": group}
 
@@ -65,7 +68,9 @@ class DequantGemm(Operation):
     def reduced_axes(self, case: Case) -> dict[str, int]:
         return {"a": -1}
 
-    def reference(self, a: Any, packed: np.ndarray, scales: Any, zeros: np.ndarray, *, bits: int, group_size: int) -> Any:
+    def reference(
+        self, a: Any, packed: np.ndarray, scales: Any, zeros: np.ndarray, *, bits: int, group_size: int
+    ) -> Any:
         codes = unpacked(packed, bits)
         groups = np.arange(codes.shape[0]) // group_size
         weights = enclosure.taken(scales, groups) * (codes - zeros[groups]).astype(np.float64)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import torch
 import triton
 import triton.language as tl
 
@@ -26,6 +27,25 @@ def offsets(index, size1, size2, size3, stride0, stride1, stride2, stride3):
     axis2, index = index % size2, index // size2
     axis1, axis0 = index % size1, index // size1
     return axis0 * stride0 + axis1 * stride1 + axis2 * stride2 + axis3 * stride3
+
+
+@triton.jit
+def tanh(x):
+    """Return the hyperbolic tangent of a block, in its own float32 or float64.
+
+    Triton has none that its interpreter knows. Near 0 it is Lambert's continued fraction, which cancels nothing.
+    """
+    z = x * x
+    near = x / (1 + z / (3 + z / (5 + z / (7 + z / (9 + z / (11 + z / (13 + z / 15)))))))
+    size = tl.abs(x)
+    power = tl.exp(-2 * size)
+    far = (1 - power) / (1 + power)
+    return tl.where(size < 0.5, near, tl.where(x < 0, -far, far))
+
+
+def wide(dtype: torch.dtype) -> tl.dtype:
+    """Return the dtype that contracts compute ``dtype`` in."""
+    return tl.float64 if dtype == torch.float64 else tl.float32
 
 
 def inner_sizes(shape: Sequence[int]) -> tuple[int, ...]:

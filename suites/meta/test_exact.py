@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from golden.case import Case, TensorSpec
-from golden.dtypes import decode
 from golden.doubled import add, divide, multiply, two_product, two_sum
+from golden.dtypes import decode
 from golden.exact import magnitude, matmul, quantum_exponent, total, windows
 from golden.inputs import make_inputs
 

@@ -77,9 +77,7 @@ def attention(
     for b, h, i in np.ndindex(*q.shape[:3]):
         group = h * k.shape[1] // q.shape[1]
         seen = [
-            j
-            for j in range(k.shape[2])
-            if not (causal and j > i) and not (window is not None and abs(i - j) >= window)
+            j for j in range(k.shape[2]) if not (causal and j > i) and not (window is not None and abs(i - j) >= window)
         ]
         scores = [(q[b, h, i] * k[b, group, j]).sum() * factor for j in seen]
         if softcap is not None:

@@ -202,7 +202,9 @@ def test_special_values() -> None:
 
 def test_overflow_is_judged_by_the_same_bounds() -> None:
     """65520 is where float16 begins to round to infinity: just above it either may be right for an inexact sum."""
-    inexact = Enclosure(np.array([65521.0, 65000.0]), Precision(), errors=column(1, hard=4.0, bias=4.0) + np.zeros((4, 2)))
+    inexact = Enclosure(
+        np.array([65521.0, 65000.0]), Precision(), errors=column(1, hard=4.0, bias=4.0) + np.zeros((4, 2))
+    )
     golden = seal(inexact, "float16")
     assert judge(golden, np.array([np.inf, 64992.0], np.float16)).passes
     assert judge(golden, np.array([65504.0, 64992.0], np.float16)).passes

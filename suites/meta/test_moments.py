@@ -65,8 +65,8 @@ def test_a_table_with_one_wrong_entry_is_too_large_on_average() -> None:
     shares = generator.normal(size=4000) / 12
     wrong = np.where(np.arange(4000) % 20 == 0, generator.choice([-0.99, 0.99], 4000), shares)
     values = np.arange(4000.0)
-    good = moments(shares, values, noise=1 / 6, bias=0.0)
-    bad = moments(wrong, values, noise=1 / 6, bias=0.0)
+    good = moments(shares, values, 0 * values, noise=1 / 6, bias=0.0)
+    bad = moments(wrong, values, 0 * values, noise=1 / 6, bias=0.0)
     assert good is not None
     assert bad is not None
     assert not good.suspicious
@@ -86,14 +86,14 @@ def test_a_function_may_lean_to_one_side_as_far_as_its_bound() -> None:
 def test_repeated_values_are_no_evidence() -> None:
     """One rounding error, seen in every row of an expanded tensor, is one and not a thousand."""
     shares, values = np.full(5000, 0.9), np.tile(np.arange(8.0), 625)
-    assert moments(shares, values, noise=1 / 6, bias=0.0) is None
-    found = moments(np.full(5000, 0.9), np.arange(5000.0), noise=1 / 6, bias=0.0)
+    assert moments(shares, values, 0 * values, noise=1 / 6, bias=0.0) is None
+    found = moments(np.full(5000, 0.9), np.arange(5000.0), np.zeros(5000), noise=1 / 6, bias=0.0)
     assert found is not None
     assert found.biased
 
 
 def test_too_few_elements_say_nothing() -> None:
-    assert moments(np.full(LEAST - 1, 0.9), np.arange(LEAST - 1.0), noise=0.1, bias=0.0) is None
+    assert moments(np.full(LEAST - 1, 0.9), np.arange(LEAST - 1.0), np.zeros(LEAST - 1), noise=0.1, bias=0.0) is None
 
 
 def test_chance_accuses_nobody() -> None:
@@ -102,7 +102,7 @@ def test_chance_accuses_nobody() -> None:
     values = np.arange(400.0)
     for offset, expected in ((0.0, 0), (0.5, 1000)):
         found = [
-            moments(generator.uniform(-1, 1, 400) / 2 + offset * 0.5, values, noise=0.5 * 3**-0.5, bias=0.0)
+            moments(generator.uniform(-1, 1, 400) / 2 + offset * 0.5, values, 0 * values, noise=0.5 * 3**-0.5, bias=0.0)
             for _ in range(1000)
         ]
         assert sum(one is not None and one.suspicious for one in found) == expected

@@ -122,7 +122,9 @@ def test_a_declaration_that_makes_no_sense_is_refused(declared: str) -> None:
 
 def test_every_word_has_a_meaning() -> None:
     assert all(sentence for sentence, _ in WORDS.values())
-    assert meaning("tf32+chunk64").startswith("float32 operands of matrix products rounded to 11 significand bits; that")
+    assert meaning("tf32+chunk64").startswith(
+        "float32 operands of matrix products rounded to 11 significand bits; that"
+    )
 
 
 def test_fast_math_loosens_functions_of_float32_and_nothing_else() -> None:

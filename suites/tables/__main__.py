@@ -1,4 +1,4 @@
-"""Print or write the tables of the docs: ``python -m suites.tables [policies|precision|teeth|tightness ...] [--write]``."""
+"""Print or write the tables of the docs: ``python -m suites.tables``, with the kinds of table or nothing for all."""
 
 from __future__ import annotations
 
@@ -39,7 +39,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def _documents(asked: argparse.Namespace, catalogue: Catalogue) -> Iterator[tuple[str, str]]:
     kinds = asked.kinds or KINDS
-    operations = {name: one for name, one in catalogue.operations.items() if not asked.operation or name in asked.operation}
+    operations = {
+        name: one for name, one in catalogue.operations.items() if not asked.operation or name in asked.operation
+    }
     if "policies" in kinds:
         yield "policies", policies(operations)
     if "precision" in kinds:
@@ -64,8 +66,9 @@ def _tightness(asked: argparse.Namespace, catalogue: Catalogue) -> Iterator[tupl
     with Pool() as pool:
         for platform in dict.fromkeys(one.platform.name for one in plain):
             here = [one for one in plain if one.platform.name == platform]
-            yield f"tightness-{platform}", tightness(
-                here, here[0].platform, pool, cases=asked.cases, budget=asked.budget
+            yield (
+                f"tightness-{platform}",
+                tightness(here, here[0].platform, pool, cases=asked.cases, budget=asked.budget),
             )
 
 

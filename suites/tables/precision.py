@@ -22,13 +22,13 @@ def precision() -> str:
         "`python -m suites.tables precision` from `golden/precision.py`, `accuracy.py` and `numerics.py`.",
         "## What contracts ask for",
         table(["dtype", "computed in", "operands of matrix products"], [_computed(dtype) for dtype in FLOATS]),
-        "Additions and multiplications are rounded to nearest; a multiplication and the addition after it may be fused. "
-        "Sums may be taken in any order: n roundings are granted, which a good implementation makes with random signs. "
-        "Products, quotients and functions may flush subnormal results. A contract may say otherwise (add and relu make "
-        "no rounding but the last).",
+        "Additions and multiplications are rounded to nearest; a multiplication and the addition after it may be "
+        "fused. Sums may be taken in any order: n roundings are granted, of which a good implementation's have random "
+        "signs. Products, quotients and functions may flush subnormal results. A contract may say otherwise (add and "
+        "relu make no rounding but the last).",
         "## Accuracy of functions, in ULP",
         "The OpenCL C specification's tables; x is the argument, and what follows *or* is an absolute error. `fast` is "
-        "what `numerics=\"fast-math\"` declares.",
+        'what `numerics="fast-math"` declares.',
         table(["function", *(f"{dtype}, {kind}" for kind, dtype in columns)], functions),
         "## What an implementation may declare",
         "`numerics=` takes one word or several joined by `+`. It is then judged by that, and the report lists it.",

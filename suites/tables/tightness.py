@@ -42,7 +42,9 @@ class Distribution:
         judged = np.isfinite(golden.value) & np.isfinite(golden.drift)
         rounded = judged & (golden.drift > 0)
         self.exact += int((judged & ~rounded).sum())
-        shares = np.maximum(error[rounded] - np.broadcast_to(golden.radius, error.shape)[rounded], 0) / golden.drift[rounded]
+        shares = (
+            np.maximum(error[rounded] - np.broadcast_to(golden.radius, error.shape)[rounded], 0) / golden.drift[rounded]
+        )
         self.shares.append(shares[:: max(1, shares.size // _MOST)].astype(np.float32))
 
     def row(self) -> list[str]:
@@ -53,7 +55,14 @@ class Distribution:
             return [str(self.cases), "exact" if self.exact else "0", "-", "-", "-", beyond]
         median, tail = np.quantile(shares, [0.5, 0.999])
         mark = "**" if 0 < median < LOOSE else ""
-        return [str(self.cases), f"{shares.size}", f"{mark}{median:.3f}{mark}", f"{tail:.3f}", f"{shares.max():.3f}", beyond]
+        return [
+            str(self.cases),
+            f"{shares.size}",
+            f"{mark}{median:.3f}{mark}",
+            f"{tail:.3f}",
+            f"{shares.max():.3f}",
+            beyond,
+        ]
 
 
 def tightness(subjects: Sequence[Subject], platform: Platform, pool: Pool, *, cases: int, budget: int) -> str:

@@ -1,0 +1,46 @@
+"""gelu in Triton: blocks of elements in the order of the output, computed in float32 or wider."""
+
+from __future__ import annotations
+
+import torch
+import triton
+import triton.language as tl
+
+from kernels import implementation
+from kernels.toolchains.triton import inner_sizes, offsets, strides, tanh, wide
+
+BLOCK = 1024
+"""Elements a program."""
+
+
+@triton.jit
+def _flat(
+    x, out, count, size1, size2, size3, x0, x1, x2, x3, BLOCK: tl.constexpr, WIDE: tl.constexpr, TANH: tl.constexpr
+):  # fmt: skip
+    index = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
+    inside = index < count
+    value = tl.load(x + offsets(index, size1, size2, size3, x0, x1, x2, x3), mask=inside, other=0).to(WIDE)
+    if TANH:
+        share = tanh(0.7978845608028654 * (value + 0.044715 * value * value * value))
+    else:
+        share = tl.erf(value * 0.7071067811865476)
+    result = 0.5 * value * (1 + share)
+    tl.store(out + index, result, mask=inside)
+
+
+@implementation("gelu", paradigm="triton")
+def flat(x: torch.Tensor, *, approximate: str) -> torch.Tensor:
+    """Return the gelu of ``x``, contiguous."""
+    out = torch.empty(x.shape, dtype=x.dtype, device=x.device)
+    if count := out.numel():
+        _flat[(triton.cdiv(count, BLOCK),)](
+            x,
+            out,
+            count,
+            *inner_sizes(x.shape),
+            *strides(x.stride()),
+            BLOCK=BLOCK,
+            WIDE=wide(x.dtype),
+            TANH=approximate == "tanh",
+        )
+    return out
