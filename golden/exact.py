@@ -9,12 +9,17 @@ leading slices leave is small, so that its products may be rounded: their error 
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from golden.doubled import UNIT, two_sum
 
 TILE = 256
-"""Rows and columns of a product that are made at a time, so that slices and parts are small beside the result."""
+"""Columns of a large product that are made at a time, so that slices and parts are small beside the result."""
+
+_SMALL = 2.0**-60
+"""A magnitude beside 1 from which on products of two do not underflow in float32."""
 
 _WHOLE = 2**16  # elements of a product that is made in one piece
 
@@ -29,45 +34,41 @@ def quantum_exponent(x: np.ndarray) -> int | None:
     return int((exponent - 53 + trailing - 1).min())
 
 
-def matmul(a: np.ndarray, b: np.ndarray, *, doubled: bool = True) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the product of finite ``a`` (..., m, k) and ``b`` (..., k, n) as value, tail and radius.
+@dataclass(frozen=True)
+class Product:
+    """A matrix product: the true one lies within ``radius`` of ``value + tail``.
 
-    The true product lies within ``radius`` of ``value + tail``. It is exact, with a radius of 0, where the elements of
-    each row of ``a`` and each column of ``b`` fit into one slice of about 21 bits (two slices each if ``doubled``).
-    Else the radius is about k*k * 2**-74 of the largest term, or 2**-95 of it if ``doubled``, for which twice as many
-    products are made: six of float64 instead of three.
+    ``magnitude`` is that of the terms: at least |a| @ |b|, and at most a factor of 1 + 2**-9 above it.
     """
-    shape = (*a.shape[:-1], b.shape[-1])
-    if 0 in (*a.shape, *b.shape):
-        zeros = np.zeros((3, *shape))
-        return zeros[0], zeros[1], zeros[2]
-    if a.shape[-2] * b.shape[-1] <= _WHOLE:
-        return _product(a, b, 2 if doubled else 1)
-    value, tail, radius = np.empty((3, *np.broadcast_shapes(a.shape[:-2], b.shape[:-2]), *shape[-2:]))
-    for column in range(0, shape[-1], 4 * TILE):
-        columns = slice(column, column + 4 * TILE)
-        for row in range(0, shape[-2], TILE):
-            rows = slice(row, row + TILE)
-            tile = _product(a[..., rows, :], b[..., columns], 2 if doubled else 1)
-            value[..., rows, columns], tail[..., rows, columns], radius[..., rows, columns] = tile
-    return value, tail, radius
+
+    value: np.ndarray
+    tail: np.ndarray
+    radius: np.ndarray
+    magnitude: np.ndarray
 
 
-def magnitude(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """Return an upper bound of ``|a| @ |b|``, at most a factor of 1 + 2**-9 above it.
+def matmul(a: np.ndarray, b: np.ndarray, *, doubled: bool = True) -> Product:
+    """Return the product of finite ``a`` (..., m, k) and ``b`` (..., k, n).
 
-    Taken in float32, which is twice as fast, where nothing underflows in it.
+    It is exact, with a radius of 0, where the elements of each row of ``a`` and each column of ``b`` fit into one slice
+    of about 21 bits (two slices each if ``doubled``). Else the radius is about k*k * 2**-74 of the largest term, or
+    2**-95 of it if ``doubled``, for which twice as many products are made: six of float64 instead of three.
     """
-    k = a.shape[-1]
-    sizes = np.abs(a), np.abs(b)
+    k, leading = a.shape[-1], 2 if doubled else 1
+    shape = (*np.broadcast_shapes(a.shape[:-2], b.shape[:-2]), a.shape[-2], b.shape[-1])
     if 0 in (*a.shape, *b.shape):
-        return np.matmul(*sizes)
-    scales = tuple(_power(size, axis) for size, axis in zip(sizes, (-1, -2), strict=True))
-    if k <= 4096 and all(_is_narrow(size, scale) for size, scale in zip(sizes, scales, strict=True)):
-        left, right = ((size * (1 / scale)).astype(np.float32) for size, scale in zip(sizes, scales, strict=True))
-        # Each operand, product and sum may have been rounded down, by 2**-24 of itself.
-        return np.matmul(left, right).astype(np.float64) * (1 + (k + 4) * 2.0**-23) * scales[0] * scales[1]
-    return np.matmul(*sizes) * (1 + (k + 2) * 2 * UNIT)
+        return Product(*np.zeros((4, *shape)))
+    bits = (53 - int(k).bit_length()) // 2
+    left = _Operand.of(a, -1, bits, leading)
+    if shape[-2] * shape[-1] <= _WHOLE:
+        return _product(left, _Operand.of(b, -2, bits, leading), k, bits)
+    results = np.empty((4, *shape))
+    for column in range(0, shape[-1], TILE):
+        tile = slice(column, column + TILE)
+        part = _product(left, _Operand.of(b[..., tile], -2, bits, leading), k, bits)
+        for result, of_part in zip(results, (part.value, part.tail, part.radius, part.magnitude), strict=True):
+            result[..., tile] = of_part
+    return Product(*results)
 
 
 def total(value: np.ndarray, tail: np.ndarray | float, axis: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -121,44 +122,74 @@ def windows(x: np.ndarray, size: tuple[int, int], *, stride: int = 1, padding: i
     return moved.reshape(*outer, rows * columns, channels * size[0] * size[1])
 
 
-def _product(a: np.ndarray, b: np.ndarray, leading: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the product as value, tail and radius; ``leading`` slices of each operand are multiplied exactly."""
-    k = a.shape[-1]
-    bits = (53 - int(k).bit_length()) // 2
-    row, column = _power(a, -1), _power(b, -2)
-    a, b = a * (1 / row), b * (1 / column)
-    left, right = _sliced(a, bits, leading), _sliced(b, bits, leading)
-    value = np.matmul(left[0], right[0])
-    tail = np.zeros_like(value)
+@dataclass(frozen=True)
+class _Operand:
+    """One side of a product: scaled to at most 1 along the summed axis, in slices and a rest.
+
+    None stands for a slice that is zero, which the first one never is.
+    """
+
+    scale: np.ndarray
+    slices: list[np.ndarray | None]
+    size: np.ndarray
+    least: float
+
+    @classmethod
+    def of(cls, x: np.ndarray, axis: int, bits: int, leading: int) -> _Operand:
+        size = np.abs(x)
+        _, exponent = np.frexp(size.max(axis=axis, keepdims=True))
+        scale = np.ldexp(1.0, np.clip(exponent, -1000, 1000))
+        size *= 1 / scale
+        least = float(size.min())
+        if least < _SMALL:  # and not because of zeros, if possible
+            least = float(np.where(size == 0, 1.0, size).min())
+        return cls(scale, _sliced(x * (1 / scale), bits, leading), size, least)
+
+
+def _product(left: _Operand, right: _Operand, k: int, bits: int) -> Product:
+    """Return the product; all slices but the rest are multiplied exactly."""
+    leading = len(left.slices) - 1
+    value = np.matmul(left.slices[0], right.slices[0])  # type: ignore[arg-type]
+    tail: np.ndarray | float = 0.0
+    for i in range(leading):
+        for j in range(leading - i):
+            one, other = left.slices[i], right.slices[j]
+            if i + j and one is not None and other is not None:
+                value, lost = two_sum(value, np.matmul(one, other))
+                tail = tail + lost
+    exact = type(tail) is float
     small: np.ndarray | float = 0.0
-    unit = 0.0
-    for i in range(len(left)):
-        for j in range(len(right)):
-            if (i, j) == (0, 0) or left[i] is None or right[j] is None:
-                continue
-            if i + j < leading and i < leading and j < leading:
-                value, lost = two_sum(value, np.matmul(left[i], right[j]))
-                tail += lost
-                unit = UNIT
-    for i, j in _remaining(leading):
-        one, other = _gathered(left, i), _gathered(right, j)
+    for first, second in _remaining(leading):
+        one, other = _gathered(left.slices, first), _gathered(right.slices, second)
         if one is not None and other is not None:
             small = small + np.matmul(one, other)
-            unit = max(unit, UNIT)
-    if not isinstance(small, float):
-        tail = tail + small
-    value, tail = two_sum(value, tail)
     # Scaled so, operands are at most 1 and what a slice leaves is half of its unit: each product that is rounded has
     # terms of k * 2**-(bits * leading) in all, and so has everything that was added to the tail, within a factor of 4.
-    inexact = not isinstance(small, float)
-    radius = (4 * (k + 8) * k * UNIT * 2.0 ** (-bits * leading)) if inexact else 16 * k * unit * UNIT
-    if leading > 1 and min(_least(a), _least(b)) < 2.0**-480:  # only float64 has numbers that far apart
+    radius = 0.0 if exact else 16 * k * UNIT**2
+    if type(small) is not float:
+        radius, tail = 4 * (k + 8) * k * UNIT * 2.0 ** (-bits * leading), tail + small
+    if leading > 1 and min(left.least, right.least) < 2.0**-480:  # only float64 has numbers that far apart
         radius += k * 2.0**-1000
-    results = (part * row * column for part in (value, tail, np.broadcast_to(radius, value.shape)))
-    value, tail, spread = results
-    if leading > 1 and (row * column).min() < 2.0**-800:
+    # The larger power first, so that nothing underflows on the way that does not in the end.
+    up, down = np.maximum(left.scale, right.scale), np.minimum(left.scale, right.scale)
+    spread = np.broadcast_to(radius * up * down, value.shape)
+    if leading > 1 and (up * down).min() < 2.0**-800:
         spread = spread + 2.0**-1060
-    return value, tail, spread
+    if type(tail) is float:
+        tail = np.broadcast_to(0.0, value.shape)
+    else:
+        value, tail = two_sum(value, tail)
+        tail = tail * up * down
+    return Product(value * up * down, tail, spread, _magnitude(left, right, k) * up * down)
+
+
+def _magnitude(left: _Operand, right: _Operand, k: int) -> np.ndarray:
+    """Return the product of the scaled magnitudes, rounded up; in float32, twice as fast, where nothing underflows."""
+    if k <= 4096 and min(left.least, right.least) >= _SMALL:
+        product = np.matmul(left.size.astype(np.float32), right.size.astype(np.float32))
+        # Each operand, product and sum may have been rounded down, by 2**-24 of itself.
+        return product * (1 + (k + 4) * 2.0**-23)
+    return np.matmul(left.size, right.size) * (1 + (k + 2) * 2 * UNIT)
 
 
 def _remaining(leading: int) -> list[tuple[tuple[int, int], tuple[int, int]]]:
@@ -194,20 +225,3 @@ def _sliced(x: np.ndarray, bits: int, leading: int) -> list[np.ndarray | None]:
         slices.append(part)
         rest = rest if rest.any() else None
     return [*slices, rest]
-
-
-def _power(x: np.ndarray, axis: int) -> np.ndarray:
-    """Return the power of two above the largest magnitude along ``axis`` (kept), from 2**-1000 to 2**1000."""
-    _, exponent = np.frexp(np.abs(x).max(axis=axis, keepdims=True))
-    return np.ldexp(1.0, np.clip(exponent, -1000, 1000))
-
-
-def _least(x: np.ndarray) -> float:
-    """Return the least magnitude that is not zero, 1 for none."""
-    size = np.abs(x)
-    return float(np.where(size == 0, 1.0, size).min())
-
-
-def _is_narrow(size: np.ndarray, scale: np.ndarray) -> bool:
-    """Whether no magnitude, scaled, is so small that a product of two underflows in float32."""
-    return bool(np.where(size == 0, 1.0, size / scale).min() >= 2.0**-60)

@@ -7,6 +7,7 @@ compares. Integers and everything else without a bound must be equal bit for bit
 from __future__ import annotations
 
 import functools
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +15,7 @@ import numpy as np
 
 from golden.doubled import two_sum
 from golden.dtypes import DType, decode, dtype_of, encode, ulp
-from golden.enclosure.array import UNIFORM, Enclosure
+from golden.enclosure.array import PROBABLE, UNIFORM, Enclosure
 from golden.moments import Moments, moments
 
 EXACT, WITHIN, DRIFT, WRONG = "exact", "within", "drift", "wrong"
@@ -111,24 +112,81 @@ def _sealed(result: Enclosure, kind: DType) -> Golden:
     nominal = encode(value if kind.name == "float64" else _sticky(value, tail), kind.name)
     # A value that the dtype can hold is stored as it is; only what is still inexact may round once more.
     held = (decode(nominal, kind.name) == value) & (tail == 0)
+    if result.is_exact:
+        return _rounded_once(value, tail, nominal, held, kind)
     narrower = precision.dtype is None or kind.unit > precision.unit or kind.emin > precision.dtype.emin
-    finite = np.isfinite(value)
+    hard, bias, noise = result.hard, result.bias, result.noise
+    rounds = np.asarray(np.isfinite(value)) if narrower else np.zeros(value.shape, bool)
+    np.copyto(rounds, ~held & np.isfinite(value), where=hard == 0)
+    last: np.ndarray | float = 0.0
+    if rounds.any():
+        reach = np.abs(value) + (hard if np.isfinite(hard).all() else np.where(np.isfinite(hard), hard, 0.0))
+        last = ulp(reach, kind.name) / 2 * rounds
+    drift = np.minimum(hard, bias + PROBABLE * noise) + last
+    figures = _figures(drift, bias, noise + UNIFORM * last)
+    hard = hard + last
+    if precision.doubled:
+        return Golden(kind.name, value, tail, result.radius, hard, drift, nominal, *figures)
+    # Beside these bounds the second half of the value is nothing, and so is the second half of the bounds.
+    radius = np.asarray(result.radius) + np.abs(tail) if tail.ndim else result.radius
+    return Golden(kind.name, value, 0.0, *(_halved(bound) for bound in (radius, hard, drift)), nominal, *figures)
 
-    def stored(bound: np.ndarray | float) -> tuple[np.ndarray, np.ndarray]:
-        rounds = np.where(np.asarray(bound) == 0, ~held, narrower) & finite
-        reach = np.abs(value) + np.where(np.isfinite(bound), bound, 0.0)
-        last = np.where(rounds, ulp(reach, kind.name) / 2, 0.0)
-        return bound + last, last
 
-    hard, last = stored(result.hard)
-    drift, _ = stored(result.drift)
+def _figures(drift: np.ndarray, bias: np.ndarray, noise: np.ndarray) -> tuple[float, float]:
+    """Return root mean square and mean of the errors that are to be expected, as shares of the drift bound."""
     judged = np.isfinite(drift) & (drift > 0)
-    least = np.where(judged, drift, 1.0)
-    noise, bias = (result.noise + UNIFORM * last) / least, result.bias / least
-    count = max(int(judged.sum()), 1)
-    expected = float(np.sqrt(np.where(judged, (noise + bias) ** 2, 0.0).sum() / count))
-    systematic = float(np.where(judged, bias, 0.0).sum() / count)
-    return Golden(kind.name, value, tail, result.radius, hard, drift, nominal, expected, systematic)
+    if not judged.all():
+        drift, bias, noise = drift[judged], bias[judged], noise[judged]
+    count = max(drift.size, 1)
+    return float(np.sqrt(np.square((noise + bias) / drift).sum() / count)), float((bias / drift).sum() / count)
+
+
+def _rounded_once(value: np.ndarray, tail: np.ndarray, nominal: np.ndarray, held: np.ndarray, kind: DType) -> Golden:
+    """Return the golden result of an exact one, which is rounded once, into its dtype, where that cannot hold it."""
+    inexact = ~held & np.isfinite(value)
+    if not inexact.any():
+        nothing = np.broadcast_to(0.0, value.shape)
+        return Golden(kind.name, value, 0.0, 0.0, nothing, nothing, nominal, 0.0, 0.0)
+    bound = np.where(inexact, ulp(np.abs(value), kind.name) / 2, 0.0)
+    return Golden(kind.name, value, tail, 0.0, bound, bound, nominal, UNIFORM, 0.0)
+
+
+def joined(pieces: Iterable[Golden], shape: tuple[int, ...], axis: int) -> Golden:
+    """Return golden results that follow each other along ``axis`` as the one of ``shape`` that they are parts of."""
+    whole: dict[str, np.ndarray] = {}
+    start, counted, squares, sums, dtype = 0, 0, 0.0, 0.0, ""
+    for piece in pieces:
+        count = piece.value.shape[axis]
+        for name in ("value", "tail", "radius", "hard", "drift", "nominal"):
+            part = np.asarray(getattr(piece, name))
+            if name not in ("value", "nominal") and (part.ndim == 0 or not any(part.strides)) and not part.any():
+                continue  # nothing but zeros, which need no memory
+            if name not in whole:
+                whole[name] = np.zeros(shape, part.dtype)
+            np.moveaxis(whole[name], axis, 0)[start : start + count] = np.moveaxis(part, axis, 0)
+        judged = 0
+        if piece.noise or piece.bias:
+            judged = int((np.isfinite(piece.drift) & (piece.drift > 0)).sum())
+        counted, dtype, start = counted + judged, piece.dtype, start + count
+        squares, sums = squares + judged * piece.noise**2, sums + judged * piece.bias
+    noise, bias = float(np.sqrt(squares / max(counted, 1))), sums / max(counted, 1)
+    nothing = np.broadcast_to(0.0, shape)
+    bounds = {name: whole.get(name, nothing) for name in ("tail", "radius", "hard", "drift")}
+    return Golden(dtype, whole["value"], nominal=whole["nominal"], **bounds, noise=noise, bias=bias)
+
+
+def _halved(bound: np.ndarray) -> np.ndarray:
+    """Return a bound in float32, rounded up, where that has its range."""
+    bound = np.asarray(bound)
+    if not bound.size:
+        return bound.astype(np.float32)
+    if bound.min() > 2.0**-120 and bound.max() < 1e38:
+        return np.asarray((bound * (1 + 2.0**-23)).astype(np.float32))
+    finite = bound[np.isfinite(bound)]
+    if finite.max(initial=0.0) > 1e38:
+        return bound
+    narrow = np.asarray(bound.astype(np.float32))
+    return np.nextafter(narrow, np.float32(np.inf), out=narrow, where=narrow < bound)
 
 
 def _sticky(value: np.ndarray, tail: np.ndarray) -> np.ndarray:
@@ -142,7 +200,7 @@ def _sticky(value: np.ndarray, tail: np.ndarray) -> np.ndarray:
     even = (tail != 0) & ((bits & 1) == 0) & np.isfinite(value)
     if not even.any():
         return value
-    return np.where(even, np.nextafter(value, np.where(tail > 0, np.inf, -np.inf)), value)
+    return np.nextafter(value, np.copysign(np.inf, tail), out=np.array(value), where=even)
 
 
 def _certain(golden: Golden, margin: float) -> np.ndarray:

@@ -20,5 +20,8 @@ class Elementwise(Operation, abstract=True):
     def output_shape(self, case: Case) -> tuple[int, ...]:
         return self.shape(case, "x")
 
+    def independent_axis(self, case: Case) -> tuple[int, dict[str, int]] | None:
+        return (0, {"x": 0}) if self.shape(case, "x") else None
+
     def dims(self, budget: int) -> st.SearchStrategy[tuple[dict[str, Any], dict[str, Any]]]:
         return strategies.shapes(budget).map(lambda shape: ({"x": shape}, {}))

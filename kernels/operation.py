@@ -32,6 +32,7 @@ class Operation:
         dtypes: the element types it is defined for.
         tensor_dtypes: the dtypes of tensors that do not have the case's, by name, such as an index.
         neutral: the value that, put in the place of an element, takes that element out of the reduction.
+        multiplies_matrices: whether matrix units may take part, whose peculiarities may then account for a drift.
         policies: what happens where platforms may disagree, a sentence for each topic (NaN, signed zero, empty, ...).
             A sentence that begins with "open:" says what is recorded and compared between platforms, not judged.
         toothless: why fewer than nine in ten cases refuse a corruption of :mod:`golden.teeth`, by its name, where that
@@ -42,6 +43,7 @@ class Operation:
     dtypes: ClassVar[tuple[str, ...]] = FLOATS
     tensor_dtypes: ClassVar[Mapping[str, str]] = {}
     neutral: ClassVar[float] = 0.0
+    multiplies_matrices: ClassVar[bool] = False
     policies: ClassVar[Mapping[str, str]] = {}
     toothless: ClassVar[Mapping[str, str]] = {}
 
@@ -79,6 +81,13 @@ class Operation:
     def reduced_axes(self, case: Case) -> dict[str, int]:
         """Return, for each tensor that is summed over, the axis that the reduction runs along; none by default."""
         return {}
+
+    def independent_axis(self, case: Case) -> tuple[int, dict[str, int]] | None:
+        """Return an axis of the result along which no element depends on another's inputs; None for none, by default.
+
+        With it come the axes of the tensors that go along with it, by name; other tensors are needed whole.
+        """
+        return None
 
     def precision(self, dtype: str) -> Precision:
         """Return how precisely the contract wants ``dtype`` computed: narrow types in float32, by default.
@@ -159,6 +168,14 @@ class Operation:
         Where they do not, all would be left open.
         """
         return regimes if dtype == "float16" else tuple(regime for regime in regimes if regime != "large")
+
+    @staticmethod
+    def without_flushed(regimes: tuple[str, ...], dtype: str) -> tuple[str, ...]:
+        """Return ``regimes`` without subnormal numbers, where results as small may be flushed to zero.
+
+        Nothing could be refused there; the subnormal numbers of float16 are normal ones in float32.
+        """
+        return regimes if dtype == "float16" else tuple(regime for regime in regimes if regime != "subnormal")
 
     def _dim(self, case: Case, name: str, kind: type) -> Any:
         value = case.dims.get(name)

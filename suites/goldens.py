@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,13 +13,19 @@ from golden.case import Case, Form
 from golden.dtypes import decode, dtype_of
 from golden.enclosure import Enclosure
 from golden.inputs import digest, make_inputs
-from golden.judge import Golden, seal
+from golden.judge import Golden, joined, seal
 from golden.numerics import relaxed
 from golden.precision import Precision
 from golden.teeth import Teeth, bite
 from kernels.operation import Operation
 
 _MOST_BYTES = 256 * 2**20
+
+BLOCK = 2**15
+"""Elements of a result that are computed at a time where they do not depend on each other.
+
+Temporaries of that size stay in the cache, and are small beside a large result.
+"""
 
 
 @dataclass(frozen=True)
@@ -86,6 +93,25 @@ def _values(inputs: Mapping[str, np.ndarray], forms: Mapping[str, Form]) -> dict
 
 
 def _golden(operation: Operation, case: Case, precision: Precision, values: Mapping[str, np.ndarray]) -> Golden:
+    shape = operation.output_shape(case)
+    independent = operation.independent_axis(case)
+    if independent is None or math.prod(shape) <= BLOCK:
+        return _piece(operation, case, precision, values)
+    axis, along = independent
+    # A matrix product takes its other operand apart for each block, so that those are larger.
+    rows = max(256 if operation.multiplies_matrices else 1, BLOCK * shape[axis] // math.prod(shape))
+
+    def pieces() -> Iterator[Golden]:
+        for start in range(0, shape[axis], rows):
+            part = slice(start, start + rows)
+            taken = {name: np.moveaxis(values[name], one, 0)[part] for name, one in along.items()}
+            moved = {name: np.moveaxis(taken[name], 0, one) for name, one in along.items()}
+            yield _piece(operation, case, precision, {**values, **moved})
+
+    return joined(pieces(), shape, axis)
+
+
+def _piece(operation: Operation, case: Case, precision: Precision, values: Mapping[str, np.ndarray]) -> Golden:
     dtype = operation.output_dtype(case)
     with np.errstate(all="ignore"):
         if not dtype_of(dtype).is_float:

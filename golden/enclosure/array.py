@@ -144,7 +144,7 @@ def either(x: Any, y: Any) -> Any:
         return x
     errors = np.maximum(np.broadcast_to(x.errors, (4, *x.shape)), np.broadcast_to(y.errors, (4, *x.shape)))
     errors[RADIUS] = x.radius
-    return settled(x.value, x.precision, tail=x.tail, errors=errors)
+    return settled(x.value, x.precision, tail=x.tail, errors=errors, open_=left_open(x) | left_open(y))
 
 
 def column(rank: int, *, radius: float = 0.0, hard: float = 0.0, noise: float = 0.0, bias: float = 0.0) -> np.ndarray:
@@ -152,11 +152,20 @@ def column(rank: int, *, radius: float = 0.0, hard: float = 0.0, noise: float = 
     return np.array([radius, hard, noise, bias]).reshape(4, *[1] * rank)
 
 
-def rounding(precision: Precision, rank: int) -> np.ndarray:
-    """Return the errors of one correctly rounded operation, relative to its result."""
-    unit = precision.unit
-    radius = 4 * UNIT**2 if precision.doubled else UNIT
-    return column(rank, radius=radius, hard=unit, noise=UNIFORM * unit)
+def rows(
+    shape: tuple[int, ...], *, radius: Array = 0.0, hard: Array = 0.0, noise: Array = 0.0, bias: Array = 0.0
+) -> np.ndarray:
+    """Return the four errors of an array of ``shape``; each may be an array or one number for all."""
+    errors = np.empty((4, *shape))
+    errors[RADIUS], errors[HARD], errors[NOISE], errors[BIAS] = radius, hard, noise, bias
+    return errors
+
+
+def rounding(precision: Precision, magnitude: np.ndarray) -> np.ndarray:
+    """Return the errors of correctly rounded operations whose results have ``magnitude``."""
+    own = 4 * UNIT**2 if precision.doubled else UNIT
+    hard = precision.unit * magnitude
+    return rows(np.shape(magnitude), radius=own * magnitude, hard=hard, noise=UNIFORM * hard)
 
 
 def errors_in(x: Enclosure, shape: tuple[int, ...]) -> Array:
@@ -181,6 +190,17 @@ def shared(errors: np.ndarray) -> np.ndarray:
     return result
 
 
+def left_open(x: Enclosure) -> np.ndarray | bool:
+    """Return which elements of ``x`` are open; whatever is computed from them is open too."""
+    return False if x.is_exact else np.isinf(x.errors[HARD])
+
+
+def perhaps_zero(x: Enclosure) -> np.ndarray:
+    """Return which elements are computed numbers that an implementation may have as zero."""
+    hard = np.broadcast_to(x.hard, x.shape)
+    return (hard > 0) & (np.abs(x.value) <= hard)
+
+
 def settled(
     value: np.ndarray, precision: Precision, *, errors: Array, tail: Array = 0.0, open_: np.ndarray | bool = False
 ) -> Enclosure:
@@ -190,24 +210,25 @@ def settled(
     within reach of the range: then it is open, as are the elements that ``open_`` names.
     """
     value = np.asarray(value)
-    finite = np.isfinite(value)
-    if not finite.all():
-        tail = 0.0 if type(tail) is float else np.where(finite, tail, 0.0)
-        errors = errors if type(errors) is float else np.where(finite, errors, 0.0)
-    if type(errors) is float and open_ is False:
+    if not value.size:
+        return Enclosure(value, precision)
+    ordinary = -precision.largest <= value.min() and value.max() <= precision.largest  # and no NaN
+    plain = type(errors) is float
+    if ordinary and not np.any(open_) and (plain or np.isfinite(errors.max())):
         return Enclosure(value, precision, tail=tail, errors=errors)
-    errors = np.broadcast_to(errors, (4, *value.shape))
+    finite = np.isfinite(value)
+    tail = 0.0 if type(tail) is float else np.where(finite, tail, 0.0)
+    if plain and not np.any(open_) and not (finite & (np.abs(value) > precision.largest)).any():
+        return Enclosure(value, precision, tail=tail)
+    errors = np.where(finite, errors if not plain else np.zeros((4, *[1] * value.ndim)), 0.0)
     # A NaN bound means that inf and zero met while it was computed: nothing is known of that element.
     unknown = np.broadcast_to(open_, value.shape) | ~np.isfinite(errors).all(0)
-    if precision.largest < np.inf:
-        beyond = finite & (np.abs(value) > precision.largest)
-        if beyond.any():
-            certain = beyond & (np.abs(value) - errors[HARD] > precision.largest)
-            value = np.where(certain, np.copysign(np.inf, value), value)
-            errors = np.where(certain, 0.0, errors)
-            unknown |= beyond & ~certain
-    if unknown.any():
-        errors = np.where(unknown, column(value.ndim, hard=np.inf, bias=np.inf), errors)
+    beyond = finite & (np.abs(value) > precision.largest)
+    certain = beyond & (np.abs(value) - errors[HARD] > precision.largest)
+    value = np.where(certain, np.copysign(np.inf, value), value)
+    errors = np.where(certain, 0.0, errors)
+    unknown = unknown | (beyond & ~certain)
+    errors = np.where(unknown, column(value.ndim, hard=np.inf, bias=np.inf), errors)
     return Enclosure(value, precision, tail=tail, errors=errors)
 
 
@@ -215,7 +236,7 @@ def opened(x: Any, where: np.ndarray) -> Any:
     """Return ``x`` with the elements ``where`` left open: the contract promises nothing there."""
     if not isinstance(x, Enclosure):
         return x
-    return settled(x.value, x.precision, errors=x.errors, tail=x.tail, open_=where)
+    return settled(x.value, x.precision, errors=x.errors, tail=x.tail, open_=where | left_open(x))
 
 
 def rounded(x: Any, dtype: str) -> Any:
@@ -223,10 +244,9 @@ def rounded(x: Any, dtype: str) -> Any:
     if not isinstance(x, Enclosure):
         return x
     kind = dtype_of(dtype)
-    seeds = column(np.ndim(x.value), hard=kind.unit, noise=UNIFORM * kind.unit)
-    least = column(np.ndim(x.value), hard=kind.quantum / 2, noise=UNIFORM * kind.quantum / 2)
-    own = np.where(x.value == 0, 0.0, seeds * np.abs(x.value) + least)
-    return settled(x.value, x.precision, tail=x.tail, errors=x.errors * (1 + kind.unit) + own)
+    own = np.where(x.value == 0, 0.0, kind.unit * np.abs(x.value) + kind.quantum / 2)
+    errors = x.errors * (1 + kind.unit) + rows(x.shape, hard=own, noise=UNIFORM * own)
+    return settled(x.value, x.precision, tail=x.tail, errors=errors, open_=left_open(x))
 
 
 def _renormalized(value: np.ndarray, tail: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -234,23 +254,41 @@ def _renormalized(value: np.ndarray, tail: np.ndarray) -> tuple[np.ndarray, np.n
     return two_sum(value, np.where(np.isfinite(value), tail, 0.0))
 
 
+def _carried(precision: Precision, *errors: Array) -> Array:
+    """Return the sum of errors that an operation carries on from its operands, rounded with its result."""
+    carried: Array = 0.0
+    for one in errors:
+        carried = one if type(carried) is float else carried if type(one) is float else carried + one
+    return carried if type(carried) is float or not precision.unit else carried * (1 + precision.unit)
+
+
+def _with(carried: Array, own: np.ndarray) -> np.ndarray:
+    """Return errors carried on and an operation's own, added up."""
+    if type(carried) is float:
+        return own
+    own += carried
+    return own
+
+
+def _has_tail(*operands: Enclosure) -> bool:
+    return not all(type(one.tail) is float for one in operands)
+
+
 def _sum(a: Enclosure, b: Enclosure) -> Enclosure:
     precision = a.precision
     if precision.doubled:
         value, tail = two_sum(a.value, b.value)
-        if not (type(a.tail) is float and type(b.tail) is float):
+        if _has_tail(a, b):
             value, tail = _renormalized(value, tail + (a.tail + b.tail))
     else:
         value, tail = a.value + b.value, 0.0
     shape = np.shape(value)
-    errors = errors_in(a, shape) + errors_in(b, shape)
+    errors = _carried(precision, errors_in(a, shape), errors_in(b, shape))
     if precision.dtype:
-        own = rounding(precision, len(shape)) * _inexact(value, tail, a, b)
-        errors = errors * (1 + precision.unit) + own
-        if precision.doubled and not (type(a.tail) is float and type(b.tail) is float):
-            lost = 4 * UNIT**2 * (np.abs(a.value) + np.abs(b.value))
-            errors = errors + column(len(shape), radius=1.0) * lost
-    return settled(value, precision, tail=tail, errors=errors)
+        errors = _with(errors, rounding(precision, _inexact(value, tail, a, b)))
+        if precision.doubled and _has_tail(a, b):
+            errors[RADIUS] += 4 * UNIT**2 * (np.abs(a.value) + np.abs(b.value))
+    return settled(value, precision, tail=tail, errors=errors, open_=left_open(a) | left_open(b))
 
 
 def _product(a: Enclosure, b: Enclosure) -> Enclosure:
@@ -264,13 +302,27 @@ def _product(a: Enclosure, b: Enclosure) -> Enclosure:
         tail = np.where(np.isfinite(tail), tail, 0.0)
         value, tail = _renormalized(value, tail + (a.value * b.tail + a.tail * b.value))
     of_a, of_b = errors_in(a, shape), errors_in(b, shape)
-    errors = np.abs(a.value) * of_b + np.abs(b.value) * of_a
-    if not (type(of_a) is float or type(of_b) is float):
-        errors = errors + of_a * of_b[HARD]
-    own = rounding(precision, len(shape)) * _inexact(value, tail, a, b)
-    lost = np.where((a.value == 0) | (b.value == 0), 0.0, 1.0)
-    own = own + underflow(precision, len(shape)) * lost + column(len(shape), radius=1.0) * unsplit
-    return settled(value, precision, tail=tail, errors=errors * (1 + precision.unit) + own)
+    from_a = of_a if type(of_a) is float else of_a * np.abs(b.value)
+    from_b = of_b if type(of_b) is float else of_b * np.abs(a.value)
+    both = 0.0 if type(of_a) is float or type(of_b) is float else of_a * of_b[HARD]
+    own = rounding(precision, _inexact(value, tail, a, b))
+    if precision.underflow or precision.doubled:
+        least = precision.underflow * ((a.value != 0) & (b.value != 0))
+        own[HARD] += least
+        own[BIAS] += least
+        own[RADIUS] += unsplit + (2.0**-1060 if precision.doubled else 0.0)
+    errors = _with(_carried(precision, from_a, from_b, both), own)
+    return settled(value, precision, tail=tail, errors=errors, open_=_doubtful(a, b))
+
+
+def _doubtful(a: Enclosure, b: Enclosure) -> np.ndarray | bool:
+    """Return which products are open: what may be 0 makes NaN with an infinity, or does not."""
+    if a.is_exact and b.is_exact:
+        return False
+    open_ = left_open(a) | left_open(b)
+    if np.isfinite(a.value).all() and np.isfinite(b.value).all():
+        return open_
+    return open_ | (perhaps_zero(a) & np.isinf(b.value)) | (np.isinf(a.value) & perhaps_zero(b))
 
 
 def _inexact(value: np.ndarray, tail: Array, a: Enclosure, b: Enclosure) -> np.ndarray:
@@ -280,7 +332,9 @@ def _inexact(value: np.ndarray, tail: Array, a: Enclosure, b: Enclosure) -> np.n
     if kind is None or not (a.is_exact and b.is_exact):
         return magnitude
     held = tail == 0 if a.precision.doubled else value.astype(kind.storage) == value
-    return np.where(held, 0.0, magnitude)
+    magnitude = np.asarray(magnitude)
+    np.copyto(magnitude, 0.0, where=held)
+    return magnitude
 
 
 def _quotient(a: Enclosure, b: Enclosure) -> Enclosure:
@@ -293,25 +347,29 @@ def _quotient(a: Enclosure, b: Enclosure) -> Enclosure:
     shape, size = np.shape(value), np.abs(value)
     of_a, of_b = errors_in(a, shape), errors_in(b, shape)
     distance = np.abs(b.value) if type(of_b) is float else np.maximum(np.abs(b.value) - of_b[HARD], 0.0)
-    errors = (of_a + size * of_b) / distance
-    own = asked(precision, "divide", len(shape)) * size + underflow(precision, len(shape))
-    errors = errors * (1 + precision.unit) + own
-    return settled(value, precision, tail=tail, errors=errors, open_=(distance == 0) & (b.value != 0))
+    from_a = of_a if type(of_a) is float else of_a / distance
+    from_b = of_b if type(of_b) is float else of_b * (size / distance)
+    errors = _with(_carried(precision, from_a, from_b), asked(precision, "divide", size))
+    open_ = ((distance == 0) & (b.value != 0)) | left_open(a) | left_open(b)
+    return settled(value, precision, tail=tail, errors=errors, open_=open_)
 
 
-def asked(precision: Precision, function: str, rank: int) -> np.ndarray:
-    """Return the errors of a function that is as accurate as the precision asks, relative to its result.
+def asked(precision: Precision, function: str, size: np.ndarray, argument: Array = 0.0) -> np.ndarray:
+    """Return the errors of a function that is as accurate as the precision asks, whose results have ``size``.
 
-    One that is rounded correctly makes noise; the error of an approximation is the same whenever its argument is.
+    One that is rounded correctly makes noise; the error of an approximation is the same whenever its argument is. A
+    result may be flushed to zero. ``argument`` is the magnitude of the function's, for accuracies that depend on it.
     """
     accuracy = precision.accuracy(function)
+    least = precision.underflow + accuracy.absolute
     if accuracy.ulp <= 0.5:
-        return rounding(precision, rank)
-    relative = 2 * precision.unit * accuracy.ulp
-    return column(rank, radius=rounding(precision, 0)[RADIUS], hard=relative, bias=relative)
-
-
-def underflow(precision: Precision, rank: int) -> np.ndarray:
-    """Return the absolute errors of a result that may be flushed to zero."""
-    own = precision.underflow
-    return column(rank, radius=2.0**-1060 if precision.doubled else 0.0, hard=own, bias=own)
+        own = rounding(precision, size)
+    else:
+        share = 2 * precision.unit * (accuracy.ulp + accuracy.slope * argument if accuracy.slope else accuracy.ulp)
+        hard = np.minimum(share, 1.0) * size
+        own = rows(np.shape(size), radius=(4 * UNIT**2 if precision.doubled else UNIT) * size, hard=hard, bias=hard)
+    own[HARD] += least
+    own[BIAS] += least
+    if precision.doubled:
+        own[RADIUS] += 2.0**-1060
+    return own

@@ -13,12 +13,11 @@ from golden.enclosure.array import (
     Array,
     Enclosure,
     asked,
-    column,
     errors_in,
+    left_open,
     lifted,
     rounded,
     settled,
-    underflow,
 )
 
 Spread = Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
@@ -130,30 +129,31 @@ def where(mask: np.ndarray, x: Any, y: Any) -> Any:
     tail = 0.0 if type(a.tail) is float and type(b.tail) is float else np.where(mask, a.tail, b.tail)
     if a.is_exact and b.is_exact:
         return Enclosure(value, precision, tail=tail)
-    return settled(value, precision, tail=tail, errors=np.where(mask, _aligned(a, value), _aligned(b, value)))
+    return settled(
+        value,
+        precision,
+        tail=tail,
+        errors=np.where(mask, _aligned(a, value), _aligned(b, value)),
+        open_=np.where(mask, left_open(a), left_open(b)),
+    )
 
 
 def _apply(name: str, x: Any, spread: Spread) -> Any:
     if not isinstance(x, Enclosure):
         with np.errstate(all="ignore"):
             return _PLAIN[name](x)
-    precision, rank = x.precision, np.ndim(x.value)
+    precision = x.precision
     argument = x.tail if precision.doubled else 0.0
     value, tail, radius = functions.evaluate(name, x.value, argument, doubled=precision.doubled)
+    finite = np.isfinite(x.value)
+    own = asked(precision, name, np.abs(value), np.abs(x.value))
+    own[RADIUS] = radius
+    if not finite.all():  # what has underflowed altogether, as the exponential of -inf, is exact
+        own = np.where(finite, own, 0.0)
     errors = errors_in(x, x.shape)
     if type(errors) is not float:
-        errors = spread(x.value, value, errors)
-    accuracy, size = precision.accuracy(name), np.abs(value)
-    own = asked(precision, name, rank) * size
-    if accuracy.slope:
-        steep = 2 * precision.unit * accuracy.slope * size * np.abs(np.where(np.isfinite(x.value), x.value, 0.0))
-        own = own + column(rank, hard=1.0, bias=1.0) * np.minimum(steep, size)
-    own[RADIUS] = radius
-    # What has underflowed altogether, as the exponential of -inf, is exact; what is tiny may be flushed.
-    least = np.where(np.isfinite(x.value), 1.0, 0.0) * (
-        underflow(precision, rank) + column(rank, hard=accuracy.absolute)
-    )
-    return settled(value, precision, tail=tail, errors=errors * (1 + precision.unit) + own + least)
+        own += spread(x.value, value, errors) * (1 + precision.unit)
+    return settled(value, precision, tail=tail if precision.doubled else 0.0, errors=own, open_=left_open(x))
 
 
 def _risen(power: Any, x: np.ndarray, y: np.ndarray, e: np.ndarray, exponent: np.ndarray) -> np.ndarray:
@@ -187,7 +187,7 @@ def _selected(choose: Any, x: Any, y: Any) -> Any:
         return Enclosure(value, precision, tail=tail)
     # The larger of two numbers moves no further than the one that moves more.
     errors = np.maximum(_aligned(a, value), _aligned(b, value))
-    return settled(value, precision, tail=tail, errors=errors)
+    return settled(value, precision, tail=tail, errors=errors, open_=left_open(a) | left_open(b))
 
 
 def _aligned(x: Enclosure, value: np.ndarray) -> Array:

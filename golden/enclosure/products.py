@@ -15,13 +15,14 @@ from golden.enclosure.array import (
     Enclosure,
     column,
     errors_in,
+    left_open,
     lifted,
+    perhaps_zero,
     rounded,
     settled,
     shared,
 )
 from golden.enclosure.reductions import accumulation, one_sided, repeats, unrounded_below
-from golden.exact import magnitude as sum_of_magnitudes
 from golden.exact import matmul as exact_matmul
 from golden.precision import Precision
 from golden.rounding import round_to_format
@@ -37,12 +38,12 @@ def matmul(a: Any, b: Any) -> Any:
     a, b = _fed(lifted(a, precision)), _fed(lifted(b, precision))
     operands = _operand(a.value, precision), _operand(b.value, precision)
     left, right = (_finite(x) for x in operands)
-    value, tail, radius = exact_matmul(left, right, doubled=precision.doubled)
-    magnitude = sum_of_magnitudes(left, right)
+    product = exact_matmul(left, right, doubled=precision.doubled)
+    value, tail, magnitude = product.value, product.tail, product.magnitude
     errors = accumulation(left.shape[-1], magnitude, precision, products=True)
     if repeats(left, -1) and repeats(right, -2):
         errors = one_sided(errors)
-    errors[RADIUS] += radius
+    errors[RADIUS] += product.radius
     if a.is_exact and b.is_exact and not precision.flushed and _parts(precision) == 1:
         unrounded = magnitude <= _unrounded(left, right, magnitude, precision)
         errors[HARD:] = np.where(unrounded, 0.0, errors[HARD:])
@@ -59,11 +60,15 @@ def matmul(a: Any, b: Any) -> Any:
 
 
 def _doubtful(a: Enclosure, b: Enclosure) -> np.ndarray | bool:
-    """Return where an infinity meets a number that may have underflowed to 0, and so may make NaN or not."""
-    if (a.is_exact or np.isfinite(b.value).all()) and (b.is_exact or np.isfinite(a.value).all()):
+    """Return where an open element takes part, or an infinity meets a number that may have underflowed to 0."""
+    if a.is_exact and b.is_exact:
         return False
-    perhaps_a, perhaps_b = ((np.abs(x.value) <= x.hard) & (np.asarray(x.hard) > 0) for x in (a, b))
-    return (_count(perhaps_a, np.isinf(b.value)) + _count(np.isinf(a.value), perhaps_b)) > 0
+    rows, columns = (np.broadcast_to(left_open(x), x.shape) for x in (a, b))
+    open_ = rows.any(-1)[..., :, None] | columns.any(-2)[..., None, :]
+    if np.isfinite(a.value).all() and np.isfinite(b.value).all():
+        return open_
+    meetings = _count(perhaps_zero(a), np.isinf(b.value)) + _count(np.isinf(a.value), perhaps_zero(b))
+    return open_ | (meetings > 0)
 
 
 def _fed(x: Enclosure) -> Enclosure:

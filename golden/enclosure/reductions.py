@@ -15,6 +15,8 @@ from golden.enclosure.array import (
     Enclosure,
     column,
     errors_in,
+    left_open,
+    rows,
     settled,
     shared,
 )
@@ -35,7 +37,8 @@ def amax(x: Any, axis: int) -> Any:
     # The largest of n noisy numbers is the noisiest rather than an average one, so noise counts as bias.
     errors = shared(np.broadcast_to(errors_in(x, x.shape), (4, *x.shape)))
     errors[RADIUS] += np.abs(x.tail)
-    return settled(value, x.precision, errors=np.max(errors, axis=_of_rows(axis), keepdims=True, initial=0.0))
+    largest = np.max(errors, axis=_of_rows(axis), keepdims=True, initial=0.0)
+    return settled(value, x.precision, errors=largest, open_=np.isinf(largest[HARD]))
 
 
 def mean(x: Any, axis: int, *, running: bool = False) -> Any:
@@ -68,7 +71,8 @@ def total(x: Any, axis: int, *, rounds: bool = False) -> Any:
     if x.is_exact and not rounds:
         own = own * (magnitude > unrounded_below(precision, x.value))
     own[RADIUS] += radius
-    return settled(value, precision, tail=tail if precision.doubled else 0.0, errors=errors + own)
+    open_ = np.any(np.broadcast_to(left_open(x), x.shape), axis=axis, keepdims=True)
+    return settled(value, precision, tail=tail if precision.doubled else 0.0, errors=errors + own, open_=open_)
 
 
 def summed(errors: np.ndarray, axis: int) -> np.ndarray:
@@ -87,11 +91,13 @@ def accumulation(n: int, magnitude: np.ndarray, precision: Precision, *, product
     """
     hard, noise, bias = _roundings(n, precision, products)
     least = n * precision.dtype.quantum if precision.dtype and products else 0.0
-    largest = precision.largest_sum if products else precision.largest
     with np.errstate(over="ignore", invalid="ignore"):
-        errors = column(magnitude.ndim, hard=hard, noise=noise, bias=bias) * magnitude
-        errors = errors + column(magnitude.ndim, hard=least, bias=least)
-    return np.where(magnitude > largest, column(magnitude.ndim, hard=np.inf, bias=np.inf), errors)
+        errors = rows(
+            magnitude.shape, hard=hard * magnitude + least, noise=noise * magnitude, bias=bias * magnitude + least
+        )
+    largest = precision.largest_sum if products else precision.largest
+    beyond = magnitude > largest
+    return np.where(beyond, column(magnitude.ndim, hard=np.inf, bias=np.inf), errors) if beyond.any() else errors
 
 
 def repeats(x: np.ndarray, axis: int) -> bool:

@@ -37,6 +37,13 @@ class Add(Operation):
     def output_shape(self, case: Case) -> tuple[int, ...]:
         return np.broadcast_shapes(*self.shapes(case).values())
 
+    def independent_axis(self, case: Case) -> tuple[int, dict[str, int]] | None:
+        shape = self.output_shape(case)
+        whole = {
+            name: len(one) == len(shape) and one[0] == shape[0] for name, one in self.shapes(case).items() if shape
+        }
+        return (0, {name: 0 for name, along in whole.items() if along}) if shape else None
+
     @staticmethod
     @st.composite
     def _dims(draw: st.DrawFn, budget: int) -> tuple[dict[str, Any], dict[str, Any]]:

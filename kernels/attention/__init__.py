@@ -25,6 +25,7 @@ class Attention(Operation):
     """
 
     name = "attention"
+    multiplies_matrices = True
     policies: ClassVar = {
         "NaN": "a NaN in q makes its row NaN, one in k or v the rows that see it",
         "fully masked": "open: a query that sees no key gives NaN or 0",
@@ -61,6 +62,9 @@ class Attention(Operation):
 
     def regimes(self, dtype: str, tensor: str) -> tuple[str, ...]:
         return self.without_overflow(super().regimes(dtype, tensor), dtype)
+
+    def independent_axis(self, case: Case) -> tuple[int, dict[str, int]] | None:
+        return 0, {"q": 0, "k": 0, "v": 0}
 
     def reduced_axes(self, case: Case) -> dict[str, int]:
         return {"v": -2, "k": -2}

@@ -25,9 +25,10 @@ LOG2_E = 1.4426950408889634
 
 @triton.jit
 def _flash(
-    q, k, v, out, heads, groups, queries, keys, size, scale, cap, window,
+    q, k, v, out, heads, groups, queries, keys, size, window,
     q0, q1, q2, q3, k0, k1, k2, k3, v0, v1, v2, v3,
-    M: tl.constexpr, N: tl.constexpr, D: tl.constexpr, CAUSAL: tl.constexpr, CAPPED: tl.constexpr,
+    SCALE: tl.constexpr, CAP: tl.constexpr, M: tl.constexpr, N: tl.constexpr, D: tl.constexpr,
+    CAUSAL: tl.constexpr, CAPPED: tl.constexpr,
     WINDOWED: tl.constexpr, BINARY: tl.constexpr, WIDE: tl.constexpr,
 ):  # fmt: skip
     head = tl.program_id(1).to(tl.int64)
@@ -51,9 +52,9 @@ def _flash(
             mask=(column[None, :] < keys) & (inner[:, None] < size),
             other=0.0,
         )
-        scores = tl.dot(left, right, input_precision="ieee", out_dtype=WIDE) * scale
+        scores = tl.dot(left, right, input_precision="ieee", out_dtype=WIDE) * SCALE
         if CAPPED:
-            scores = tanh(scores / cap) * cap
+            scores = tanh(scores / CAP) * CAP
             if BINARY:
                 scores = scores * 1.4426950408889634
         seen = column[None, :] < keys
@@ -101,8 +102,9 @@ def _launch(
     if binary and softcap is None:
         factor *= LOG2_E
     _flash[(triton.cdiv(queries, m), batch * heads)](
-        q, k, v, out, heads, heads // k.shape[1], queries, k.shape[2], size, factor, softcap or 1.0, window or 0,
+        q, k, v, out, heads, heads // k.shape[1], queries, k.shape[2], size, window or 0,
         *q.stride(), *k.stride(), *v.stride(),
+        SCALE=factor, CAP=softcap or 1.0,
         M=m, N=n, D=max(16, triton.next_power_of_2(size)), CAUSAL=causal, CAPPED=softcap is not None,
         WINDOWED=window is not None, BINARY=binary, WIDE=wide(q.dtype), num_stages=1,
     )  # fmt: skip

@@ -24,6 +24,7 @@ class DequantGemm(Operation):
     """
 
     name = "dequant_gemm"
+    multiplies_matrices = True
     dtypes: ClassVar = ("float32", "float16", "bfloat16")
     tensor_dtypes: ClassVar = {"packed": "uint8", "zeros": "uint8"}
     policies: ClassVar = {
@@ -44,6 +45,9 @@ class DequantGemm(Operation):
 
     def output_shape(self, case: Case) -> tuple[int, ...]:
         return self.size(case, "m", "n")
+
+    def independent_axis(self, case: Case) -> tuple[int, dict[str, int]] | None:
+        return 0, {"a": 0}
 
     def limits(self, case: Case, tensor: str) -> tuple[int, int] | None:
         return (0, 2 ** case.params["bits"]) if tensor == "zeros" else None

@@ -36,6 +36,9 @@ class Gelu(Elementwise):
         chosen = st.sampled_from(APPROXIMATIONS)
         return st.tuples(super().dims(budget), chosen).map(lambda both: (both[0][0], {"approximate": both[1]}))
 
+    def regimes(self, dtype: str, tensor: str) -> tuple[str, ...]:
+        return self.without_flushed(super().regimes(dtype, tensor), dtype)
+
     def reference(self, x: Any, *, approximate: str) -> Any:
         if approximate == "none":
             share = enclosure.erf(x * enclosure.sqrt(constant(0.5, x)))

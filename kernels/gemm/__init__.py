@@ -16,6 +16,7 @@ class Gemm(Operation):
     """a @ b; a is (batch..., m, k), b is (batch..., k, n). float16 and bfloat16 accumulate in float32."""
 
     name = "gemm"
+    multiplies_matrices = True
     policies: ClassVar = {
         "NaN": "a NaN in a row of a or a column of b makes every element of their product NaN",
         "inf": "0 * inf and inf - inf are NaN",
@@ -29,6 +30,9 @@ class Gemm(Operation):
 
     def output_shape(self, case: Case) -> tuple[int, ...]:
         return (*self._batch(case), *self.size(case, "m", "n"))
+
+    def independent_axis(self, case: Case) -> tuple[int, dict[str, int]] | None:
+        return -2, {"a": -2}
 
     def _batch(self, case: Case) -> tuple[int, ...]:
         return self.size(case, "batch") if "batch" in case.dims else ()

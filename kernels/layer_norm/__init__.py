@@ -33,6 +33,9 @@ class LayerNorm(Operation):
     def output_shape(self, case: Case) -> tuple[int, ...]:
         return self.shape(case, "x")
 
+    def independent_axis(self, case: Case) -> tuple[int, dict[str, int]] | None:
+        return (0, {"x": 0}) if len(self.shape(case, "x")) > 1 else None
+
     def dims(self, budget: int) -> st.SearchStrategy[tuple[dict[str, Any], dict[str, Any]]]:
         return strategies.normalized(budget)
 

@@ -11,6 +11,8 @@ import triton.language as tl
 from kernels import implementation
 from kernels.toolchains.triton import inner_sizes, offsets, strides, wide
 
+# A number that is an argument reaches a kernel as float32, which is too little for float64: it must be a constant.
+
 TILE = 1024
 """Elements that a program holds at a time."""
 
@@ -38,8 +40,8 @@ def _write(
 
 @triton.jit
 def _three_pass(
-    x, weight, bias, out, rows, length, eps, size1, size2, size3, x0, x1, x2, x3, step, weight_step, bias_step,
-    ROWS: tl.constexpr, BLOCK: tl.constexpr, WIDE: tl.constexpr,
+    x, weight, bias, out, rows, length, size1, size2, size3, x0, x1, x2, x3, step, weight_step, bias_step,
+    EPS: tl.constexpr, ROWS: tl.constexpr, BLOCK: tl.constexpr, WIDE: tl.constexpr,
 ):  # fmt: skip
     row = tl.program_id(0).to(tl.int64) * ROWS + tl.arange(0, ROWS)[:, None]
     source, inside = x + offsets(row, size1, size2, size3, x0, x1, x2, x3), row < rows
@@ -53,7 +55,7 @@ def _three_pass(
         # What lies beyond the row is 0 and not the mean: without this it would enter the variance.
         away = tl.where(column < length, _load(source, inside, start, length, step, BLOCK, WIDE) - mean, 0)
         squares += tl.sum(away * away, 1, keep_dims=True)
-    scale = 1 / tl.sqrt(squares / length + eps)
+    scale = 1 / tl.sqrt(squares / length + EPS)
     for start in range(0, length, BLOCK):
         normal = (_load(source, inside, start, length, step, BLOCK, WIDE) - mean) * scale
         _write(out + row * length, inside, start, length, normal, weight, bias, weight_step, bias_step, BLOCK, WIDE)
@@ -61,15 +63,15 @@ def _three_pass(
 
 @triton.jit
 def _one_block(
-    x, weight, bias, out, rows, length, eps, size1, size2, size3, x0, x1, x2, x3, step, weight_step, bias_step,
-    ROWS: tl.constexpr, BLOCK: tl.constexpr, WIDE: tl.constexpr,
+    x, weight, bias, out, rows, length, size1, size2, size3, x0, x1, x2, x3, step, weight_step, bias_step,
+    EPS: tl.constexpr, ROWS: tl.constexpr, BLOCK: tl.constexpr, WIDE: tl.constexpr,
 ):  # fmt: skip
     row = tl.program_id(0).to(tl.int64) * ROWS + tl.arange(0, ROWS)[:, None]
     inside = row < rows
     block = _load(x + offsets(row, size1, size2, size3, x0, x1, x2, x3), inside, 0, length, step, BLOCK, WIDE)
     mean = tl.sum(block, 1, keep_dims=True) / length
     away = tl.where(tl.arange(0, BLOCK)[None, :] < length, block - mean, 0)
-    scale = 1 / tl.sqrt(tl.sum(away * away, 1, keep_dims=True) / length + eps)
+    scale = 1 / tl.sqrt(tl.sum(away * away, 1, keep_dims=True) / length + EPS)
     _write(out + row * length, inside, 0, length, away * scale, weight, bias, weight_step, bias_step, BLOCK, WIDE)
 
 
@@ -83,8 +85,8 @@ def _launch(
     *steps, step = x.stride()
     rows, together = out.numel() // length, max(1, TILE // block)
     kernel[(triton.cdiv(rows, together),)](
-        x, weight, bias, out, rows, length, eps, *inner_sizes(outer), *strides(steps), step,
-        weight.stride(0), bias.stride(0), ROWS=together, BLOCK=block, WIDE=wide(x.dtype),
+        x, weight, bias, out, rows, length, *inner_sizes(outer), *strides(steps), step,
+        weight.stride(0), bias.stride(0), EPS=eps, ROWS=together, BLOCK=block, WIDE=wide(x.dtype),
     )  # fmt: skip
     return out
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+import numpy as np
 from hypothesis import strategies as st
 
 from golden import enclosure
@@ -21,7 +22,7 @@ class RmsNorm(Operation):
     name = "rms_norm"
     policies: ClassVar = {
         "NaN": "a row that holds a NaN is all NaN",
-        "inf": "in a row that holds an infinity finite elements become 0 and infinite ones NaN",
+        "inf": "open: in a row that holds an infinity finite elements become 0, or NaN as the infinite ones do",
         "overflow": "open where squares exceed the range, since the order decides",
     }
 
@@ -31,6 +32,9 @@ class RmsNorm(Operation):
 
     def output_shape(self, case: Case) -> tuple[int, ...]:
         return self.shape(case, "x")
+
+    def independent_axis(self, case: Case) -> tuple[int, dict[str, int]] | None:
+        return (0, {"x": 0}) if len(self.shape(case, "x")) > 1 else None
 
     def dims(self, budget: int) -> st.SearchStrategy[tuple[dict[str, Any], dict[str, Any]]]:
         return strategies.normalized(budget)
@@ -43,4 +47,6 @@ class RmsNorm(Operation):
 
     def reference(self, x: Any, weight: Any, *, eps: float) -> Any:
         scale = enclosure.rsqrt(enclosure.mean(x * x, -1) + enclosure.constant(eps, x))
-        return enclosure.kept(x * scale) * weight
+        numbers = enclosure.numbers(x)
+        infinite = np.isinf(numbers).any(-1, keepdims=True) & np.isfinite(numbers)
+        return enclosure.opened(enclosure.kept(x * scale) * weight, infinite)

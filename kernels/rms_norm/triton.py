@@ -11,6 +11,8 @@ import triton.language as tl
 from kernels import implementation
 from kernels.toolchains.triton import inner_sizes, offsets, strides, wide
 
+# A number that is an argument reaches a kernel as float32, which is too little for float64: it must be a constant.
+
 TILE = 1024
 """Elements that a program holds at a time."""
 
@@ -35,8 +37,8 @@ def _write(target, inside, start, length, normal, weight, weight_step, BLOCK: tl
 
 @triton.jit
 def _two_pass(
-    x, weight, out, rows, length, eps, size1, size2, size3, x0, x1, x2, x3, step, weight_step,
-    ROWS: tl.constexpr, BLOCK: tl.constexpr, WIDE: tl.constexpr,
+    x, weight, out, rows, length, size1, size2, size3, x0, x1, x2, x3, step, weight_step,
+    EPS: tl.constexpr, ROWS: tl.constexpr, BLOCK: tl.constexpr, WIDE: tl.constexpr,
 ):  # fmt: skip
     row = tl.program_id(0).to(tl.int64) * ROWS + tl.arange(0, ROWS)[:, None]
     source, inside = x + offsets(row, size1, size2, size3, x0, x1, x2, x3), row < rows
@@ -44,7 +46,7 @@ def _two_pass(
     for start in range(0, length, BLOCK):
         block = _load(source, inside, start, length, step, BLOCK, WIDE)
         squares += tl.sum(block * block, 1, keep_dims=True)
-    scale = 1 / tl.sqrt(squares / length + eps)
+    scale = 1 / tl.sqrt(squares / length + EPS)
     for start in range(0, length, BLOCK):
         normal = _load(source, inside, start, length, step, BLOCK, WIDE) * scale
         _write(out + row * length, inside, start, length, normal, weight, weight_step, BLOCK, WIDE)
@@ -52,13 +54,13 @@ def _two_pass(
 
 @triton.jit
 def _one_block(
-    x, weight, out, rows, length, eps, size1, size2, size3, x0, x1, x2, x3, step, weight_step,
-    ROWS: tl.constexpr, BLOCK: tl.constexpr, WIDE: tl.constexpr,
+    x, weight, out, rows, length, size1, size2, size3, x0, x1, x2, x3, step, weight_step,
+    EPS: tl.constexpr, ROWS: tl.constexpr, BLOCK: tl.constexpr, WIDE: tl.constexpr,
 ):  # fmt: skip
     row = tl.program_id(0).to(tl.int64) * ROWS + tl.arange(0, ROWS)[:, None]
     inside = row < rows
     block = _load(x + offsets(row, size1, size2, size3, x0, x1, x2, x3), inside, 0, length, step, BLOCK, WIDE)
-    scale = 1 / tl.sqrt(tl.sum(block * block, 1, keep_dims=True) / length + eps)
+    scale = 1 / tl.sqrt(tl.sum(block * block, 1, keep_dims=True) / length + EPS)
     _write(out + row * length, inside, 0, length, block * scale, weight, weight_step, BLOCK, WIDE)
 
 
@@ -70,8 +72,8 @@ def _launch(kernel: Any, x: torch.Tensor, weight: torch.Tensor, eps: float, bloc
     *steps, step = x.stride()
     rows, together = out.numel() // length, max(1, TILE // block)
     kernel[(triton.cdiv(rows, together),)](
-        x, weight, out, rows, length, eps, *inner_sizes(outer), *strides(steps), step, weight.stride(0),
-        ROWS=together, BLOCK=block, WIDE=wide(x.dtype),
+        x, weight, out, rows, length, *inner_sizes(outer), *strides(steps), step, weight.stride(0),
+        EPS=eps, ROWS=together, BLOCK=block, WIDE=wide(x.dtype),
     )  # fmt: skip
     return out
 

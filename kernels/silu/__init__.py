@@ -16,6 +16,9 @@ class Silu(Elementwise):
     name = "silu"
     policies: ClassVar = {"NaN": "propagates", "-inf": "open: the limit is 0, and the formula gives NaN"}
 
+    def regimes(self, dtype: str, tensor: str) -> tuple[str, ...]:
+        return self.without_flushed(super().regimes(dtype, tensor), dtype)
+
     def reference(self, x: Any) -> Any:
         # Written so that no exponential overflows; the error is that of any other way to write it.
         power = enclosure.exp(-enclosure.absolute(x))

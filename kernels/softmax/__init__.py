@@ -33,6 +33,11 @@ class Softmax(Operation):
     def output_shape(self, case: Case) -> tuple[int, ...]:
         return self.shape(case, "x")
 
+    def independent_axis(self, case: Case) -> tuple[int, dict[str, int]] | None:
+        rank = len(self.shape(case, "x"))
+        others = [axis for axis in range(rank) if axis != case.params["dim"] % rank]
+        return (others[0], {"x": others[0]}) if others else None
+
     @staticmethod
     @st.composite
     def _dims(draw: st.DrawFn, budget: int) -> tuple[dict[str, Any], dict[str, Any]]:

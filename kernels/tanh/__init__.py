@@ -14,5 +14,8 @@ class Tanh(Elementwise):
     name = "tanh"
     policies: ClassVar = {"NaN": "propagates", "inf": "has the function's limits"}
 
+    def regimes(self, dtype: str, tensor: str) -> tuple[str, ...]:
+        return self.without_flushed(super().regimes(dtype, tensor), dtype)
+
     def reference(self, x: Any) -> Any:
         return enclosure.tanh(x)

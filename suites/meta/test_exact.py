@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from golden.case import Case, TensorSpec
 from golden.doubled import add, divide, multiply, two_product, two_sum
 from golden.dtypes import decode
-from golden.exact import magnitude, matmul, quantum_exponent, total, windows
+from golden.exact import matmul, quantum_exponent, total, windows
 from golden.inputs import make_inputs
 
 FINITE = st.floats(-1e150, 1e150, allow_nan=False)
@@ -58,8 +58,8 @@ def test_a_product_is_within_its_radius_of_the_fractions(
     a, b = decode(inputs["a"], dtype), decode(inputs["b"], dtype)
     if dtype == "float64":  # keep the products in float64's own range
         a, b = (np.ldexp(x, -np.frexp(np.abs(x).max())[1]) for x in (a, b))
-    value, tail, radius = matmul(a, b, doubled=doubled)
-    above = magnitude(a, b)
+    product = matmul(a, b, doubled=doubled)
+    value, tail, radius, above = product.value, product.tail, product.radius, product.magnitude
     for i in range(m):
         for j in range(n):
             terms = [Fraction(float(x)) * Fraction(float(y)) for x, y in zip(a[i], b[:, j], strict=True)]
@@ -77,7 +77,8 @@ def test_a_product_made_of_tiles_is_the_same(size: int) -> None:
     case = Case("gemm", "float32", {}, tensors={"a": TensorSpec("normal"), "b": TensorSpec("wide")})
     inputs = make_inputs(case, {"a": (size, 20), "b": (20, size)})
     a, b = (decode(inputs[name], "float32") for name in "ab")
-    value, tail, radius = matmul(a, b)
+    product = matmul(a, b)
+    value, tail, radius = product.value, product.tail, product.radius
     for row, column in [(0, 0), (255, 256), (size - 1, size - 1), (260, size - 3)]:
         true = sum(Fraction(float(x)) * Fraction(float(y)) for x, y in zip(a[row], b[:, column], strict=True))
         assert abs(fraction(value[row, column], tail[row, column]) - true) <= Fraction(float(radius[row, column]))
@@ -127,7 +128,8 @@ def test_a_convolution_is_a_product_of_windows(stride: int, padding: int, seed: 
     inputs = make_inputs(case, {"x": (2, 2, 6, 5), "w": (3, 2, 3, 2)})
     x, w = (decode(inputs[name], "float32") for name in "xw")
     unfolded = windows(x, (3, 2), stride=stride, padding=padding)
-    value, tail, radius = matmul(unfolded, w.reshape(3, -1).T)
+    product = matmul(unfolded, w.reshape(3, -1).T)
+    value, tail, radius = product.value, product.tail, product.radius
     padded = np.pad(x, [(0, 0), (0, 0), (padding, padding), (padding, padding)])
     rows, columns = (1 + (size + 2 * padding - window) // stride for size, window in ((6, 3), (5, 2)))
     assert value.shape == (2, rows * columns, 3)
@@ -141,11 +143,11 @@ def test_a_convolution_is_a_product_of_windows(stride: int, padding: int, seed: 
 def test_the_radius_is_small_beside_the_bounds_that_it_serves() -> None:
     case = Case("gemm", "float32", {}, tensors={"a": TensorSpec("normal"), "b": TensorSpec("normal")})
     inputs = make_inputs(case, {"a": (8, 2000), "b": (2000, 8)})
-    _, _, radius = matmul(*(decode(inputs[name], "float32") for name in "ab"))
-    assert radius.max() < 2.0**-64
+    product = matmul(*(decode(inputs[name], "float32") for name in "ab"))
+    assert product.radius.max() < 2.0**-64
 
 
 def test_batches_and_empty_operands() -> None:
     a, b = np.arange(24.0).reshape(2, 3, 4), np.arange(40.0).reshape(2, 4, 5)
-    assert np.array_equal(matmul(a, b)[0], np.matmul(a, b))
-    assert np.array_equal(matmul(np.zeros((2, 0)), np.zeros((0, 3)))[0], np.zeros((2, 3)))
+    assert np.array_equal(matmul(a, b).value, np.matmul(a, b))
+    assert np.array_equal(matmul(np.zeros((2, 0)), np.zeros((0, 3))).value, np.zeros((2, 3)))
