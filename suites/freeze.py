@@ -1,0 +1,156 @@
+"""Draw and freeze the corpus and the vectors, or check the vectors on this machine: ``python -m suites.freeze``.
+
+``corpus`` draws cases anew with this Hypothesis, so that it is run when operations or strategies change, and its
+outcome is committed. ``vectors`` computes those of the corpus that cover most. ``check`` recomputes the vectors.
+"""
+
+from __future__ import annotations
+
+import argparse
+import platform
+import sys
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+
+import numpy as np
+
+from golden.case import Case
+from golden.frozen import Vector, corpus, nominal_digest, uncertain, vectors, version, write
+from golden.inputs import digest, make_inputs
+from golden.judge import Golden
+from golden.layout import parse
+from kernels.operation import Operation
+from kernels.registry import load
+from suites.drawn import drawn
+from suites.goldens import compute
+
+SMALL, LARGE = 2**11, 2**13
+"""Elements a tensor of most cases, which Triton's interpreter can bear, and of a few."""
+
+CASES, VECTORS = 44, 8
+"""About how many of each for an operation and dtype."""
+
+OFTEN = 2
+"""How often each regime, layout and parameter should occur, at least, if it was drawn as often."""
+
+
+def features(case: Case, operation: Operation) -> frozenset[str]:
+    """Return what a case covers: regimes and layouts by tensor, parameters, empty and single axes, size."""
+    shapes = operation.shapes(case)
+    found = {f"{name}={value!r}" for name, value in case.params.items()}
+    for name, shape in shapes.items():
+        spec = case.spec(name)
+        found.add(f"{name} {spec.regime}")
+        found.update(f"{name} {word}" for word in parse(spec.layout))
+        found.update(f"{name} axis of {size}" for size in shape if size in (0, 1))
+        found.add(f"{name} rank {len(shape)}")
+    return frozenset(found)
+
+
+def chosen(pool: Sequence[Case], operation: Operation, number: int) -> list[Case]:
+    """Return about ``number`` of ``pool``: the first ones, and then each that covers what is not covered often yet."""
+    cases = list(dict.fromkeys(pool))
+    first = cases[: number * 2 // 3]
+    covered = Counter(feature for case in first for feature in features(case, operation))
+    for case in cases[len(first) :]:
+        if any(covered[feature] < OFTEN for feature in features(case, operation)):
+            covered.update(features(case, operation))
+            first.append(case)
+    return first
+
+
+def covering(cases: Sequence[Case], operation: Operation, number: int) -> list[Case]:
+    """Return ``number`` of ``cases``, each the one that covers most of what the ones before it do not."""
+    left, result, covered = list(cases), list[Case](), set[str]()
+    while left and len(result) < number:
+        best = max(left, key=lambda case: len(features(case, operation) - covered))
+        covered |= features(best, operation)
+        left.remove(best)
+        result.append(best)
+    return result
+
+
+def freeze_corpus(operation: Operation) -> int:
+    """Draw and write the corpus of one operation; return how many cases it has."""
+    lines = []
+    for dtype in operation.dtypes:
+        pool = drawn(operation, 6 * CASES, budget=SMALL, dtype=dtype)
+        few = [case for case in drawn(operation, CASES, budget=LARGE, dtype=dtype) if case not in set(pool)]
+        picked = chosen(pool, operation, CASES) + few[-4:]
+        lines += [case.line for case in dict.fromkeys(picked)]
+    write("corpus", operation.name, lines)
+    return len(lines)
+
+
+def freeze_vectors(operation: Operation) -> int:
+    """Compute and write the vectors of one operation; return how many there are."""
+    frozen = corpus(operation.name)
+    lines = []
+    for dtype in operation.dtypes:
+        mine = [case for case in frozen if case.dtype == dtype]
+        lines += [_vector(operation, case).line for case in covering(mine, operation, VECTORS)]
+    write("vectors", operation.name, lines)
+    return len(lines)
+
+
+def _vector(operation: Operation, case: Case) -> Vector:
+    inputs, golden = _made(operation, case)
+    left_out = uncertain(golden)
+    return Vector(case, inputs, nominal_digest(golden, left_out), left_out)
+
+
+def _made(operation: Operation, case: Case) -> tuple[str, Golden]:
+    inputs = digest(make_inputs(case, operation.forms(case)))
+    return inputs, compute(operation, case, operation.precision(case.dtype))
+
+
+def differences(operation: Operation, frozen: Iterable[Vector]) -> Iterator[str]:
+    """Yield, a sentence each, the vectors that come out differently on this machine."""
+    for vector in frozen:
+        inputs, golden = _made(operation, vector.case)
+        if inputs != vector.inputs:
+            yield f"other inputs ({inputs}, not {vector.inputs}): {vector.case.line}"
+        elif set(uncertain_here(golden)) - set(vector.left_out):
+            yield f"an element that was certain is not: {vector.case.line}"
+        elif nominal_digest(golden, vector.left_out) != vector.nominal:
+            yield f"another golden result: {vector.case.line}"
+
+
+def uncertain_here(golden: Golden) -> list[int]:
+    """Return the elements (flat) of which this machine alone cannot say how they are rounded."""
+    return [int(index) for index in np.flatnonzero(~golden.certain())]
+
+
+def check() -> int:
+    """Recompute all vectors, say what came out, and return how many differ."""
+    wrong = cases = elements = left_out = 0
+    for operation in load().operations.values():
+        frozen = vectors(operation.name)
+        for sentence in differences(operation, frozen):
+            wrong += 1
+            print(f"{operation.name}: {sentence}")
+        cases += len(frozen)
+        left_out += sum(len(vector.left_out) for vector in frozen)
+        elements += sum(int(np.prod(operation.output_shape(vector.case))) for vector in frozen)
+    machine = f"Python {platform.python_version()}, NumPy {np.__version__}, {platform.machine()}"
+    print(f"{cases} vectors, {elements} elements ({left_out} left out), {wrong} differ; {machine}; corpus {version()}")
+    return wrong
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Do what was asked for; return 1 if a check found a difference."""
+    parser = argparse.ArgumentParser(prog="python -m suites.freeze", description="the corpus and the vectors")
+    parser.add_argument("what", choices=("corpus", "vectors", "check"))
+    parser.add_argument("--operation", action="append", default=[], help="only this operation; repeatable")
+    asked = parser.parse_args(arguments)
+    if asked.what == "check":
+        return int(check() > 0)
+    work = {"corpus": freeze_corpus, "vectors": freeze_vectors}[asked.what]
+    for name, operation in load().operations.items():
+        if not asked.operation or name in asked.operation:
+            print(f"{name}: {work(operation)}", flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
