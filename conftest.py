@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 import pytest
 
-from golden.case import Case
+from golden.frozen import version
 from suites import conclusion, options
 from suites.closing import Closing
 from suites.run import Run
@@ -63,16 +63,18 @@ def run(request: pytest.FixtureRequest) -> Run:
     return request.config.stash[SESSION].run
 
 
-@pytest.fixture(scope="session")
-def asked_case(request: pytest.FixtureRequest) -> Case | None:
-    """The case of ``--case``, or None when cases are to be drawn."""
-    return request.config.stash[SESSION].case
-
-
 @pytest.fixture
-def conclude(run: Run, asked_case: Case | None, record_property: Callable[[str, object], None]) -> Callable[..., None]:
+def conclude(
+    run: Run, request: pytest.FixtureRequest, record_property: Callable[[str, object], None]
+) -> Callable[..., None]:
     """What a suite ends its test with: ``conclude(subject, suite="...")``."""
-    return functools.partial(conclusion.conclude, run, case=asked_case, note=record_property)
+    session = request.config.stash[SESSION]
+    return functools.partial(conclusion.conclude, run, cases=session.cases, note=record_property)
+
+
+def pytest_report_header(config: pytest.Config) -> str | None:
+    """Say which frozen cases are run, where they are."""
+    return f"portolan: corpus {version()}" if config.getoption("corpus") else None
 
 
 def pytest_report_teststatus(report: pytest.TestReport) -> tuple[str, str, str] | None:

@@ -108,7 +108,8 @@ def _sealed(result: Enclosure, kind: DType) -> Golden:
     value, precision = np.asarray(result.value), result.precision
     tail = np.asarray(result.tail)
     if tail.any():  # so that the value is what their sum rounds to
-        value, tail = map(np.asarray, two_sum(value, np.where(np.isfinite(value), tail, 0.0)))
+        value, tail = map(np.asarray, two_sum(value, tail))
+        tail = np.where(np.isfinite(value), tail, 0.0)
     nominal = encode(value if kind.name == "float64" else _sticky(value, tail), kind.name)
     # A value that the dtype can hold is stored as it is; only what is still inexact may round once more.
     held = (decode(nominal, kind.name) == value) & (tail == 0)
@@ -282,7 +283,8 @@ def _in_common(golden: Golden, error: np.ndarray, judged: np.ndarray) -> Moments
     """Return what the errors of elements with a bound have in common; None where there are too few of them."""
     counted = judged & (golden.drift > 0) & np.isfinite(golden.value)
     drift, value = golden.drift[counted], golden.value[counted]
-    nominal = (decode(golden.nominal, golden.dtype)[counted] - value) / drift
+    # Golden's own rounding may overflow; an error that large is one of the whole bound.
+    nominal = np.clip((decode(golden.nominal, golden.dtype)[counted] - value) / drift, -1.0, 1.0)
     return moments(error[counted] / drift, value, nominal, noise=golden.noise, bias=golden.bias)
 
 

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 
 CONFIDENCE = 25.0
-"""Both tests accuse a good implementation with a probability below 2 exp(-25), less than 3 in 10**11."""
+"""Each test accuses a good implementation with a probability below 2 exp(-25), less than 3 in 10**11."""
 
 LEAST = 64
 """Elements below which nothing is said: a bias cannot be told from chance."""
@@ -29,11 +29,13 @@ class Moments:
     """What the errors of one output have in common.
 
     ``rms_share`` is their root mean square over the largest that chance allows a good implementation, ``deviations``
-    how far their sum is beyond a good implementation's bias, in the unit t above, with its sign.
+    how far their sum is beyond a good implementation's bias, in the unit t above, with its sign. ``of_magnitude`` says
+    that it is the sum of what the errors add to magnitudes, as rounding toward zero makes all results smaller.
     """
 
     rms_share: float
     deviations: float
+    of_magnitude: bool = False
 
     @property
     def biased(self) -> bool:
@@ -47,8 +49,9 @@ class Moments:
     def detail(self) -> str:
         """What is suspicious, in words; "" for nothing."""
         if self.biased:
-            side = "above" if self.deviations > 0 else "below"
-            return f"biased: errors lie {side} the true result, {abs(self.deviations):.1f} deviations from chance"
+            sides = ("larger", "smaller") if self.of_magnitude else ("above the true ones", "below the true ones")
+            side = sides[self.deviations < 0]
+            return f"biased: results are {side}, {abs(self.deviations):.1f} deviations from chance"
         if self.rms_share > 1:
             return f"the root mean square error is {self.rms_share:.2f} of the largest that is to be expected"
         return ""
@@ -66,20 +69,27 @@ def moments(
     """
     if shares.size < LEAST:
         return None
-    found = _moments(np.clip(shares, -1.0, 1.0), np.zeros(1), noise, bias)
+    found = _moments(np.clip(shares, -1.0, 1.0), np.sign(values), np.zeros(shares.shape), noise, bias)
     if not found.suspicious:
         return found
     _, distinct = np.unique(values, return_index=True)
     if distinct.size < LEAST:
         return None
-    return _moments(np.clip(shares[distinct], -1.0, 1.0), nominal[distinct], noise, bias)
+    of_distinct = np.clip(shares[distinct], -1.0, 1.0)
+    return _moments(of_distinct, np.sign(values[distinct]), nominal[distinct], noise, bias)
 
 
-def _moments(shares: np.ndarray, nominal: np.ndarray, noise: float, bias: float) -> Moments:
-    n, total, squares = shares.size, float(shares.sum()), float(np.square(shares).sum())
-    beyond = max(abs(total) - n * bias - abs(float(nominal.sum())), 0.0)
-    deviations = math.copysign(beyond / math.sqrt(squares), total) if beyond and squares else 0.0
+def _moments(shares: np.ndarray, signs: np.ndarray, nominal: np.ndarray, noise: float, bias: float) -> Moments:
+    n, squares = shares.size, float(np.square(shares).sum())
+
+    def deviations(sign: np.ndarray | float) -> float:
+        total = float((shares * sign).sum())
+        beyond = max(abs(total) - n * bias - abs(float((nominal * sign).sum())), 0.0)
+        return math.copysign(beyond / math.sqrt(squares), total) if beyond and squares else 0.0
+
+    signed, outward = deviations(1.0), deviations(signs)
     expected = min(max(noise**2, float(np.square(nominal).mean())), 1.0)
     chance = CONFIDENCE / (3 * n)
     largest = expected + chance + math.sqrt(chance**2 + 2 * expected * CONFIDENCE / n)
-    return Moments(math.sqrt(squares / n / largest), deviations)
+    of_magnitude = abs(outward) > abs(signed)
+    return Moments(math.sqrt(squares / n / largest), outward if of_magnitude else signed, of_magnitude)

@@ -8,22 +8,31 @@ import pytest
 
 from golden.case import Case
 from reports.failures import replay
-from reports.record import Record, outcome
+from reports.record import Record
 from suites.run import Run
 from suites.subject import Subject
 
 
-def conclude(run: Run, subject: Subject, *, suite: str, case: Case | None, note: Callable[[str, object], None]) -> None:
-    """Run ``case``, or drawn ones when it is None, and end the test accordingly.
+def conclude(
+    run: Run,
+    subject: Subject,
+    *,
+    suite: str,
+    cases: Callable[[str], list[Case] | None],
+    note: Callable[[str, object], None],
+) -> None:
+    """Run the subject's operation's ``cases``, or drawn ones when there are none to name, and end the test accordingly.
 
     ``note`` is pytest's ``record_property``: the word that the progress line shows travels with the report.
     """
     run.latest.clear()
-    if case is None:
+    asked = cases(subject.operation.name)
+    if asked is None:
         failure = run.explore(subject, suite=suite)
+    elif asked:
+        failure = run.replay(subject, asked, suite=suite)
     else:
-        record = run.one(subject, case, suite=suite)
-        failure = record if outcome(record) == "fail" else None
+        pytest.skip(f"golden/corpus has no cases of {subject.operation.name}")
     note("subject", subject.id)
     note("word", _word(run.latest, failure))
     if failure:

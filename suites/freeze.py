@@ -11,6 +11,7 @@ import platform
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -77,9 +78,20 @@ def freeze_corpus(operation: Operation) -> int:
         pool = drawn(operation, 6 * CASES, budget=SMALL, dtype=dtype)
         few = [case for case in drawn(operation, CASES, budget=LARGE, dtype=dtype) if case not in set(pool)]
         picked = chosen(pool, operation, CASES) + few[-4:]
+        picked += _with_every_regime(picked, operation, dtype)
         lines += [case.line for case in dict.fromkeys(picked)]
     write("corpus", operation.name, lines)
     return len(lines)
+
+
+def _with_every_regime(cases: Sequence[Case], operation: Operation, dtype: str) -> Iterator[Case]:
+    """Yield cases as those in ``cases``, with a tensor each of a regime that was not drawn for it."""
+    sized = [case for case in cases if all(0 not in shape for shape in operation.shapes(case).values())]
+    for name in operation.tensors:
+        drawn_ = {case.spec(name).regime for case in cases}
+        for number, regime in enumerate(sorted(set(operation.regimes(dtype, name)) - drawn_)):
+            case = sized[number % len(sized)]
+            yield replace(case, tensors={**case.tensors, name: replace(case.spec(name), regime=regime)})
 
 
 def freeze_vectors(operation: Operation) -> int:

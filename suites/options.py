@@ -41,6 +41,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         )
     group.addoption("--case", metavar="LINE", help="replay this one case, a line of JSON as a failure prints it")
     group.addoption(
+        "--corpus",
+        action="store_true",
+        help="run the frozen cases of golden/corpus instead of drawn ones, the same on every machine",
+    )
+    group.addoption(
         "--kernels",
         action="append",
         default=[],

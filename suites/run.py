@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import warnings
+from collections.abc import Sequence
 from dataclasses import replace
 
 from hypothesis import settings
@@ -15,7 +16,7 @@ from platforms.outcome import Outcome
 from platforms.paradigm import paradigm_of
 from platforms.pool import GatewayLost, Pool
 from reports.bundle import Bundle
-from reports.record import Record
+from reports.record import VERDICTS, Record
 from reports.record import outcome as outcome_of
 from suites.accounts import account
 from suites.goldens import Goldens, Standard
@@ -101,6 +102,29 @@ class Run:
             failure = search.failure(shrink=not failures)
             failures += [failure] if failure else []
         return self._confirmed(subject, failures, suite) if failures else None
+
+    def replay(self, subject: Subject, cases: Sequence[Case], *, suite: str) -> Record | None:
+        """Run every one of ``cases`` on ``subject``; return the failing record with the worst verdict, or None.
+
+        A dtype that the platform or the implementation cannot do is recorded once.
+        """
+        lacking = self.lacking(subject)
+        failures: list[Record] = []
+        skipped = set[str]()
+        for case in cases:
+            if case.dtype in lacking or case.dtype not in subject.dtypes:
+                if case.dtype not in skipped:
+                    skipped.add(case.dtype)
+                    self.one(subject, case, suite=suite)
+                continue
+            record = self.one(subject, case, suite=suite)
+            failures += [record] if outcome_of(record) == "fail" else []
+        if not failures:
+            return None
+        worst = max(failures, key=lambda record: VERDICTS.index(record.verdict))
+        if len(cases) == 1:
+            return worst
+        return replace(worst, message=f"{len(failures)} of {len(cases)} cases fail; {worst.message}")
 
     def _confirmed(self, subject: Subject, failures: list[Record], suite: str) -> Record:
         """Return the first failure as it is when run once more, and say which other dtypes fail."""

@@ -21,6 +21,7 @@ from typing import Any
 import pytest
 
 from golden.case import Case, CaseError
+from golden.frozen import FrozenError, corpus, version
 from kernels.registry import Catalogue, KernelFileError, load
 from platforms.detect import Detection, DetectionError, detect
 from platforms.gather import probe
@@ -31,7 +32,7 @@ from suites.options import ROOT
 from suites.run import Run
 from suites.subject import Selection, SelectionError, Subject, select
 
-_WRONG_USE = (CaseError, KernelFileError, DetectionError, BundleError, SelectionError)
+_WRONG_USE = (CaseError, FrozenError, KernelFileError, DetectionError, BundleError, SelectionError)
 
 
 class Session:
@@ -86,6 +87,12 @@ class Session:
         line = self.config.getoption("case")
         return _user_error(lambda: self._parse(line)) if line else None
 
+    def cases(self, operation: str) -> list[Case] | None:
+        """Return the cases of ``operation`` that were asked for, by ``--case`` or ``--corpus``; None to draw some."""
+        if self.case:
+            return [self.case]
+        return _user_error(lambda: corpus(operation)) if self.config.getoption("corpus") else None
+
     def _parse(self, line: str) -> Case:
         case = Case.parse(line)  # before the kernels, which take a while, are imported
         operation = self.catalogue.operations.get(case.operation)
@@ -137,7 +144,10 @@ class Session:
     def _new_bundle(self) -> Bundle:
         asked = self.config.getoption("bundle")
         directory = Path(asked) if asked else default_directory(ROOT)
-        return Bundle.create(directory, {**_environment(self.config, self.probe), "replay": self.replay_options})
+        facts = {**_environment(self.config, self.probe), "replay": self.replay_options}
+        if self.config.getoption("corpus"):
+            facts["corpus"] = version()
+        return Bundle.create(directory, facts)
 
     def check_use(self) -> None:
         """Raise UsageError for anything that was asked for and cannot be.
@@ -145,7 +155,9 @@ class Session:
         A session of other tests alone, named on the command line and with none of our options, need not know.
         """
         option = self.config.getoption
-        asked = (option("case"), option("kernels"), option("bundle"), *vars(self.selection).values())
+        if option("case") and option("corpus"):
+            raise pytest.UsageError("--case asks for one case and --corpus for the frozen ones: give one of the two")
+        asked = (option("case"), option("corpus"), option("kernels"), option("bundle"), *vars(self.selection).values())
         all_suites = self.config.args_source is pytest.Config.ArgsSource.TESTPATHS
         if not self._told and (all_suites or any(asked)):
             _ = self.case, self.subjects

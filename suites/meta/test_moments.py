@@ -45,7 +45,15 @@ def test_a_sum_rounded_toward_zero_is_biased_where_no_error_is_too_large(k: int)
     assert verdict.share <= 1
     assert verdict.status == "drift"
     assert verdict.deviations < -7.1
-    assert "biased: errors lie below" in verdict.detail
+    assert "biased: results are " in verdict.detail
+
+
+def test_rounding_toward_zero_shows_in_magnitudes_where_signs_cancel() -> None:
+    case = gemm_case("float32", (48, 48, 24), ("normal", "normal"))
+    golden, values = sealed("gemm", case)
+    verdict = judge(golden, encode(accumulated(values["a"], values["b"], "truncated"), "float32"))
+    assert verdict.status == "drift"
+    assert "biased: results are smaller" in verdict.detail
 
 
 def test_a_multiplication_that_truncates_is_biased() -> None:

@@ -12,6 +12,16 @@ from suites.meta.cli import MUTANTS, Finished, run_pytest
 pytestmark = pytest.mark.xdist_group("mutants")  # all look at one run, so one process should make it
 
 EXPECTED = {
+    "attention/torch/wrong_causal_by_one": "wrong",
+    "attention/torch/wrong_key_head": "wrong",
+    "cross_entropy/torch/wrong_no_maximum": "wrong",
+    "dequant_gemm/torch/wrong_halves_swapped": "wrong",
+    "dequant_gemm/torch/wrong_scale_of_the_next_group": "wrong",
+    "gelu/torch/wrong_tanh_for_erf": "wrong",
+    "gemm/torch/wrong_multiplication_truncates": "drift",
+    "layer_norm/torch/wrong_padded_lanes_in_variance": "wrong",
+    "layer_norm/torch/wrong_sample_variance": "wrong",
+    "rms_norm/torch/wrong_eps_outside": "wrong",
     "add/torch/wrong_dtype": "wrong",
     "add/torch/wrong_not_a_tensor": "crashed",
     "add/torch/wrong_one_past_the_end": "out of bounds",
