@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -50,6 +51,12 @@ def pytest_collection(session: pytest.Session) -> None:
     session.config.stash[SESSION].check_use()
 
 
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Leave out the suite of large tensors unless it is named."""
+    named = any("large" in argument for argument in config.args)
+    return True if collection_path == Path(__file__).parent / "suites" / "large" and not named else None
+
+
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Make one test of each subject for every suite that asks for one."""
     if "subject" in metafunc.fixturenames:
@@ -69,7 +76,7 @@ def conclude(
 ) -> Callable[..., None]:
     """What a suite ends its test with: ``conclude(subject, suite="...")``."""
     session = request.config.stash[SESSION]
-    return functools.partial(conclusion.conclude, run, cases=session.cases, note=record_property)
+    return functools.partial(conclusion.conclude, run, asked=session.cases, note=record_property)
 
 
 def pytest_report_header(config: pytest.Config) -> str | None:

@@ -9,6 +9,7 @@ A layout is a short text, words joined by ``+``:
 ``padded<k>``   k unused elements after each row, as a slice of columns would leave it
 ``offset<k>``   the tensor begins k elements into its storage
 ``expanded<a>`` axis a has stride 0: one slice, seen many times
+``far<e>``      slices of the outermost axis lie so far apart that the last one begins at or past 2**e
 ==============  ==========================================================================
 """
 
@@ -20,8 +21,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
-_WORD = re.compile(r"(contiguous|transposed)|(sliced|padded|offset|expanded)(\d+)")
-_ORDER = ("transposed", "sliced", "padded", "offset", "expanded")
+_WORD = re.compile(r"(contiguous|transposed)|(sliced|padded|offset|expanded|far)(\d+)")
+_ORDER = ("transposed", "sliced", "padded", "offset", "expanded", "far")
+_FARTHEST = 36  # 2**36 elements are 64 GiB of the smallest
 
 
 class LayoutError(ValueError):
@@ -44,7 +46,7 @@ def parse(layout: str) -> dict[str, int]:
     for word in layout.split("+"):
         match = _WORD.fullmatch(word)
         if not match:
-            known = "contiguous, transposed, sliced<k>, padded<k>, offset<k>, expanded<axis>"
+            known = "contiguous, transposed, sliced<k>, padded<k>, offset<k>, expanded<axis>, far<exponent>"
             raise LayoutError(f"unknown word {word!r} in layout {layout!r}; there are {known}, joined by '+'")
         name = match[1] or match[2]
         if name in words:
@@ -54,6 +56,8 @@ def parse(layout: str) -> dict[str, int]:
         raise LayoutError(f"layout {layout!r}: 'contiguous' stands alone")
     if words.get("sliced", 1) < 1:
         raise LayoutError(f"layout {layout!r}: sliced<k> needs k of 1 or more")
+    if words.get("far", 0) > _FARTHEST:
+        raise LayoutError(f"layout {layout!r}: far<e> takes an exponent of up to {_FARTHEST}")
     return words
 
 
@@ -86,6 +90,11 @@ def place(shape: tuple[int, ...], layout: str) -> Placement:
         pitch *= 1 if axis == words.get("expanded") else max(shape[axis], 1)
         if position == 0:
             pitch += words.get("padded", 0)
+    if "far" in words:
+        outer = next((axis for axis in order if shape[axis] > 1 and strides[axis]), None)
+        if outer is None:
+            raise LayoutError(f"layout {layout!r} needs an axis of two elements or more, and the shape is {shape}")
+        strides[outer] = max(strides[outer], -(-(2 ** words["far"]) // (shape[outer] - 1)))
     offset = words.get("offset", 0)
     span = 1 + sum((size - 1) * stride for size, stride in zip(shape, strides, strict=True)) if 0 not in shape else 0
     return Placement(tuple(shape), tuple(strides), offset, offset + span)

@@ -5,6 +5,7 @@ Used inside a platform's runner process; the device is whatever the platform say
 
 from __future__ import annotations
 
+import math
 import time
 import traceback
 from collections.abc import Mapping
@@ -17,6 +18,8 @@ import torch
 from golden import layout
 from golden.case import Case
 from golden.dtypes import DTYPES
+from golden.inputs import HUGE
+from golden.sample import sampled
 from kernels.operation import Operation
 from kernels.registry import Implementation
 from platforms.allocations import GuardedAllocations
@@ -43,6 +46,7 @@ class Call:
     Attributes:
         output: the result as a logical storage array, or None if there is none.
         dtype: the name of its element type.
+        shape: the shape of the whole result, of which a huge one's output is sampled rows.
         damage: what was done to memory.
         seconds: duration of the call, waiting for the device included.
         message: the exception that the call ended with, or "".
@@ -51,6 +55,7 @@ class Call:
 
     output: np.ndarray | None = None
     dtype: str = ""
+    shape: tuple[int, ...] = ()
     damage: list[Damage] = field(default_factory=list)
     seconds: float = 0.0
     message: str = ""
@@ -94,9 +99,11 @@ def _call(
     call = Call()
     placements = {name: layout.place(values.shape, case.spec(name).layout) for name, values in inputs.items()}
     arena = Arena(inputs, placements, case.dtype, platform.device)
+    shape = operation.output_shape(case)
     guarded = not paradigm_of(implementation.paradigm).unguarded
     allocations = GuardedAllocations(platform.device, poison)
-    _prime(operation.output_shape(case), case.dtype, platform.device, poison)
+    if math.prod(shape) <= HUGE:
+        _prime(shape, case.dtype, platform.device, poison)
     platform.synchronize()
     started = time.perf_counter()
     result = None
@@ -106,7 +113,9 @@ def _call(
             result = operation.call(implementation.function, arena.tensors, case)
             platform.synchronize()
         call.seconds = time.perf_counter() - started
-        call.output, call.dtype = _fetch(result, arena, platform.device)
+        tensor = _checked(result, arena, platform.device)
+        call.dtype, call.shape = str(tensor.dtype).removeprefix("torch."), tuple(tensor.shape)
+        call.output = _fetch(_judged_rows(tensor, operation, case))
     except Exception as error:  # whatever a kernel raises is its outcome
         call.seconds = call.seconds or time.perf_counter() - started
         call.message = describe(error, implementation.source)
@@ -144,8 +153,8 @@ def _answers(platform: Platform) -> bool:
     return True
 
 
-def _fetch(result: object, arena: Arena, device: str) -> tuple[np.ndarray, str]:
-    """Return the result as a logical storage array on the host and the name of its dtype; raises NotAResult."""
+def _checked(result: object, arena: Arena, device: str) -> torch.Tensor:
+    """Return the result if it is one that can be judged; raises NotAResult."""
     if not isinstance(result, torch.Tensor):
         raise NotAResult(f"the kernel returned {_article(result)}, and an implementation returns one new torch.Tensor")
     name = str(result.dtype).removeprefix("torch.")
@@ -158,8 +167,25 @@ def _fetch(result: object, arena: Arena, device: str) -> tuple[np.ndarray, str]:
     owner = arena.owner_of(result)
     if owner is not None:
         raise NotAResult(f"the kernel returned memory of its input {owner}, and an implementation returns a new tensor")
+    return result
+
+
+def _judged_rows(result: torch.Tensor, operation: Operation, case: Case) -> torch.Tensor:
+    """Return the rows of a huge result that are judged, and any other result as it is."""
+    independent, shape = operation.independent_axis(case), operation.output_shape(case)
+    if independent is None or tuple(result.shape) != shape:
+        return result
+    rows = sampled(case, shape, independent[0])
+    if rows is None:
+        return result
+    return result.index_select(independent[0] % len(shape), torch.from_numpy(rows).to(result.device))
+
+
+def _fetch(result: torch.Tensor) -> np.ndarray:
+    """Return a tensor as a logical storage array on the host."""
+    name = str(result.dtype).removeprefix("torch.")
     bits = result.detach().resolve_conj().resolve_neg().contiguous().view(integer_type(result.dtype)).cpu().numpy()
-    return bits.view(DTYPES[name].storage), name
+    return bits.view(DTYPES[name].storage)
 
 
 def _article(result: object) -> str:

@@ -18,6 +18,7 @@ import torch
 from golden import layout
 from golden.dtypes import dtype_of
 from golden.layout import Placement
+from platforms.far import FAR, FarInput
 from platforms.outcome import Damage
 from platforms.patterns import CANARY, pattern, unsigned_storage
 
@@ -59,7 +60,12 @@ class Arena:
     def __init__(
         self, inputs: Mapping[str, np.ndarray], placements: Mapping[str, Placement], dtype: str, device: str
     ) -> None:
-        self._regions, size = _lay_out(inputs, placements, dtype)
+        far = {name for name, placement in placements.items() if placement.extent >= FAR}
+        self._far = [
+            FarInput(name, inputs[name], placements[name], torch_dtype(inputs[name], dtype), device) for name in far
+        ]
+        near = {name: values for name, values in inputs.items() if name not in far}
+        self._regions, size = _lay_out(near, placements, dtype)
         host = _aligned(size)
         _fill(host, self._regions)
         for region in self._regions:
@@ -67,15 +73,22 @@ class Arena:
             if values.size:
                 unsigned = unsigned_storage(region.dtype)
                 storage = host[region.begin : region.end].view(unsigned)
-                layout.view(storage, region.placement)[...] = values.view(unsigned)
+                # Along an axis of stride 0 there is but one slice, seen however many times.
+                once = tuple(slice(None) if stride else slice(1) for stride in region.placement.strides)
+                layout.view(storage, region.placement)[once] = values[once].view(unsigned)
         on_host = torch.from_numpy(host)
         self._block = on_host if device == "cpu" else on_host.to(device)
         self._words = self._block.view(torch.int64)
         self._before = self._words.clone()
-        self.tensors = {region.name: self._tensor(region) for region in self._regions}
+        tensors = {region.name: self._tensor(region) for region in self._regions}
+        tensors |= {one.name: one.tensor for one in self._far}
+        self.tensors = {name: tensors[name] for name in inputs}
 
     def owner_of(self, tensor: torch.Tensor) -> str | None:
         """Return the name of the input that ``tensor`` shares memory with, or None."""
+        for one in self._far:
+            if tensor.numel() and tensor.untyped_storage().data_ptr() == one.base:
+                return one.name
         base = self._block.untyped_storage().data_ptr()
         if not tensor.numel() or tensor.untyped_storage().data_ptr() != base:
             return None
@@ -84,12 +97,13 @@ class Arena:
 
     def damage(self) -> tuple[Damage, ...]:
         """Return what has been done to the block since it was made; waits for the device."""
+        of_far = tuple(damage for one in self._far for damage in one.damage())
         if torch.equal(self._words, self._before):
-            return ()
+            return of_far
         changed = np.flatnonzero(self._block.cpu().numpy() != self._before.view(torch.uint8).cpu().numpy())
         starts = [0, *((one.end + two.begin) // 2 for one, two in zip(self._regions, self._regions[1:], strict=False))]
         stops = [*starts[1:], self._block.numel()]
-        return tuple(
+        return of_far + tuple(
             damage
             for region, start, stop in zip(self._regions, starts, stops, strict=True)
             for damage in _tell(region, changed[(changed >= start) & (changed < stop)])

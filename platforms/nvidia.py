@@ -67,6 +67,11 @@ class Nvidia(Platform):
             **_triton_version(),
         }
 
+    def free_bytes(self) -> int | None:
+        import torch
+
+        return torch.cuda.mem_get_info()[0]
+
     def capabilities(self) -> dict[str, str]:
         from platforms.triton_trial import lacking_in_triton
 

@@ -31,9 +31,10 @@ class Outcome:
 
     Attributes:
         status: one of :data:`STATUSES`.
-        output: the result as a logical, contiguous array in storage dtype (:mod:`golden.dtypes`), or None.
+        output: the result as a logical, contiguous array in storage dtype (:mod:`golden.dtypes`), or None; of a huge
+            result its sampled rows (:mod:`golden.sample`).
         dtype: the name of the output's element type, "" without one.
-        shape: the shape of the output, () without one.
+        shape: the shape of the whole result, () without one.
         damage: what the run did to memory; empty if nothing.
         seconds: duration of the call, waiting for the device included; for one that hung or crashed, until it was over.
         message: the exception, or the signal and the last lines of standard error, or why it is unsupported.

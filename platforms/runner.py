@@ -8,19 +8,25 @@ from __future__ import annotations
 
 import importlib
 import json
+import math
 from typing import Any, ClassVar
 
 import numpy as np
 
 from golden import inputs as making
+from golden import layout
 from golden.case import Case, CaseError
+from golden.dtypes import dtype_of
 from kernels.operation import Operation
 from kernels.registry import Catalogue, Implementation
 from platforms import wire
 from platforms.execution import Call, describe, execute
+from platforms.far import NoMemory
 from platforms.log import tail_of
 from platforms.outcome import Outcome
 from platforms.platform import Platform
+
+_SMALL = 2**30  # bytes that are there anyway
 
 
 class RequestError(Exception):
@@ -59,9 +65,15 @@ class Runner:
         if reason:
             return Outcome("unsupported", message=reason)
         operation = self.catalogue.operations[implementation.operation]
+        reason = self._too_large(operation, case)
+        if reason:
+            return Outcome("unsupported", message=reason)
         inputs = self._inputs(operation, case)
         digest = making.digest(inputs)
-        call = execute(self.platform, operation, implementation, case, inputs)
+        try:
+            call = execute(self.platform, operation, implementation, case, inputs)
+        except NoMemory as error:
+            return Outcome("unsupported", message=str(error))
         return self._outcome(call, digest)
 
     def describe(self) -> dict[str, Any]:
@@ -104,6 +116,23 @@ class Runner:
                 return f"{self.platform.name} cannot do {key}: {self._capabilities()[key]}"
         return ""
 
+    def _too_large(self, operation: Operation, case: Case) -> str:
+        """Return why there is not enough memory for a case that needs gigabytes, or ""."""
+        forms = operation.forms(case)
+        # On a CPU what lies between far slices is never mapped; an output is there twice, as it is and in a copy.
+        extents = {name: layout.place(form.shape, case.spec(name).layout).extent for name, form in forms.items()}
+        mapped = self.platform.device != "cpu"
+        inputs = sum(
+            extent * dtype_of(forms[name].dtype).itemsize
+            for name, extent in extents.items()
+            if mapped or "far" not in layout.parse(case.spec(name).layout)
+        )
+        output = math.prod(operation.output_shape(case)) * dtype_of(operation.output_dtype(case)).itemsize
+        needed, free = inputs + 3 * output, self.platform.free_bytes()
+        if needed < _SMALL or free is None or needed <= free:
+            return ""
+        return f"it needs about {needed / 2**30:.1f} GiB, and {self.platform.name} has {free / 2**30:.1f} GiB free"
+
     def _capabilities(self) -> dict[str, str]:
         if self._lacking is None:
             self._lacking = self.platform.capabilities()
@@ -135,7 +164,7 @@ class Runner:
             status,
             output=call.output,
             dtype=call.dtype,
-            shape=() if call.output is None else call.output.shape,
+            shape=call.shape,
             damage=tuple(call.damage),
             seconds=call.seconds,
             message=call.message,

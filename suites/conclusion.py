@@ -18,21 +18,25 @@ def conclude(
     subject: Subject,
     *,
     suite: str,
-    cases: Callable[[str], list[Case] | None],
+    asked: Callable[[str], list[Case] | None],
     note: Callable[[str, object], None],
+    cases: list[Case] | None = None,
 ) -> None:
-    """Run the subject's operation's ``cases``, or drawn ones when there are none to name, and end the test accordingly.
+    """Run what was ``asked`` for of the subject's operation, else the suite's own ``cases``, else drawn ones.
+
+    The test ends accordingly.
 
     ``note`` is pytest's ``record_property``: the word that the progress line shows travels with the report.
     """
     run.latest.clear()
-    asked = cases(subject.operation.name)
-    if asked is None:
+    named = asked(subject.operation.name)
+    chosen = cases if named is None else named
+    if chosen is None:
         failure = run.explore(subject, suite=suite)
-    elif asked:
-        failure = run.replay(subject, asked, suite=suite)
+    elif chosen:
+        failure = run.replay(subject, chosen, suite=suite)
     else:
-        pytest.skip(f"golden/corpus has no cases of {subject.operation.name}")
+        pytest.skip(f"there are no such cases of {subject.operation.name}")
     note("subject", subject.id)
     note("word", _word(run.latest, failure))
     if failure:

@@ -6,16 +6,18 @@ import math
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from golden.case import Case, Form
+from golden.case import Case
 from golden.dtypes import decode, dtype_of
 from golden.enclosure import Enclosure
 from golden.inputs import digest, make_inputs
 from golden.judge import Golden, joined, seal
 from golden.numerics import relaxed
 from golden.precision import Precision
+from golden.sample import sampled
 from golden.teeth import Teeth, bite
 from kernels.operation import Operation
 
@@ -70,26 +72,32 @@ class Goldens:
 
 
 def compute(operation: Operation, case: Case, precision: Precision) -> Golden:
-    """Return the golden result of ``case`` under ``precision``."""
-    forms = operation.forms(case)
-    return _golden(operation, case, precision, _values(make_inputs(case, forms), forms))
+    """Return the golden result of ``case`` under ``precision``; of its sampled rows where it is huge."""
+    _, values = _inputs(operation, case)
+    return _golden(operation, case, precision, values)
 
 
 def _compute(operation: Operation, case: Case, precision: Precision) -> Standard:
-    forms = operation.forms(case)
-    inputs = make_inputs(case, forms)
-    values = _values(inputs, forms)
+    inputs, values = _inputs(operation, case)
     golden = _golden(operation, case, precision, values)
 
     def plain(changed: Mapping[str, np.ndarray]) -> np.ndarray:
         return operation.call(operation.reference, changed, case)
 
     teeth = bite(golden, values, plain, reduced_axes=operation.reduced_axes(case), neutral=operation.neutral)
-    return Standard(golden, teeth, precision, digest(inputs))
+    return Standard(golden, teeth, precision, inputs)
 
 
-def _values(inputs: Mapping[str, np.ndarray], forms: Mapping[str, Form]) -> dict[str, np.ndarray]:
-    return {name: decode(array, forms[name].dtype) for name, array in inputs.items()}
+def _inputs(operation: Operation, case: Case) -> tuple[str, dict[str, np.ndarray]]:
+    """Return the digest of the inputs and their values; of a huge case those that its sampled rows need."""
+    forms = operation.forms(case)
+    made = make_inputs(case, forms)
+    label, independent = digest(made), operation.independent_axis(case)
+    if independent:
+        axis, along = independent
+        sample = sampled(case, operation.output_shape(case), axis)
+        made |= {} if sample is None else _taken(made, along, sample)
+    return label, {name: decode(array, forms[name].dtype) for name, array in made.items()}
 
 
 def _golden(operation: Operation, case: Case, precision: Precision, values: Mapping[str, np.ndarray]) -> Golden:
@@ -98,17 +106,22 @@ def _golden(operation: Operation, case: Case, precision: Precision, values: Mapp
     if independent is None or math.prod(shape) <= BLOCK:
         return _piece(operation, case, precision, values)
     axis, along = independent
+    if sampled(case, shape, axis) is not None:
+        return _piece(operation, case, precision, values)  # these are the values of the sampled rows alone
     # A matrix product takes its other operand apart for each block, so that those are larger.
     rows = max(256 if operation.multiplies_matrices else 1, BLOCK * shape[axis] // math.prod(shape))
 
     def pieces() -> Iterator[Golden]:
         for start in range(0, shape[axis], rows):
             part = slice(start, start + rows)
-            taken = {name: np.moveaxis(values[name], one, 0)[part] for name, one in along.items()}
-            moved = {name: np.moveaxis(taken[name], 0, one) for name, one in along.items()}
-            yield _piece(operation, case, precision, {**values, **moved})
+            yield _piece(operation, case, precision, {**values, **_taken(values, along, part)})
 
     return joined(pieces(), shape, axis)
+
+
+def _taken(values: Mapping[str, np.ndarray], along: Mapping[str, int], part: slice | np.ndarray) -> dict[str, Any]:
+    """Return ``part`` of the tensors that go along with the independent axis, each along its own."""
+    return {name: np.moveaxis(np.moveaxis(values[name], axis, 0)[part], 0, axis) for name, axis in along.items()}
 
 
 def _piece(operation: Operation, case: Case, precision: Precision, values: Mapping[str, np.ndarray]) -> Golden:

@@ -46,7 +46,15 @@ EXPECTED = {
     "softmax/torch/wrong_shape": "wrong",
 }
 
-LARGEST = {"gemm/torch/wrong_last_k_tile_dropped": 33 * 4, "relu/torch/wrong_loops_forever": 8}
+LARGEST = {
+    "attention/torch/wrong_causal_by_one": 1024,
+    "attention/torch/wrong_key_head": 1024,
+    "dequant_gemm/torch/wrong_halves_swapped": 32,
+    "dequant_gemm/torch/wrong_scale_of_the_next_group": 256,
+    "gemm/torch/wrong_last_k_tile_dropped": 33 * 4,
+    "gemm/torch/wrong_multiplication_truncates": 4096,
+    "relu/torch/wrong_loops_forever": 8,
+}
 """Elements of all dims multiplied that the smallest case may have; 8 for those not named."""
 
 

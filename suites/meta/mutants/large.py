@@ -1,0 +1,31 @@
+"""Kernels whose indices have 32 bits."""
+
+import torch
+
+from kernels import implementation
+
+
+@implementation("relu", paradigm="torch")
+def wrong_offset_in_32_bits(x):
+    """Multiplies index and stride in 32 bits, so that far elements are looked for near."""
+    if not x.numel():
+        return torch.relu(x)
+    places = torch.zeros(x.shape, dtype=torch.int64)
+    for axis, (size, stride) in enumerate(zip(x.shape, x.stride(), strict=True)):
+        steps = torch.arange(size) * stride
+        places = places + steps.reshape([-1 if one == axis else 1 for one in range(x.ndim)])
+    last = int(places.max())
+    flat = torch.as_strided(x, (last + 1,), (1,), x.storage_offset())
+    return torch.relu(flat[places & 0x7FFFFFFF])
+
+
+@implementation("relu", paradigm="torch")
+def wrong_rows_past_the_end_of_32_bits(x):
+    """Stops where a signed index of 32 bits ends."""
+    out = torch.empty(x.shape, dtype=x.dtype)
+    if x.ndim and x.numel():
+        rows = min(x.shape[0], (2**31 - 1) // max(x[0].numel(), 1))
+        torch.clamp(x[:rows], min=0, out=out[:rows])
+    elif x.numel():
+        out.copy_(torch.relu(x))
+    return out
