@@ -8,7 +8,7 @@ from __future__ import annotations
 POLICIES: dict[str, str] = {
     "NaN": "propagates: what is computed from a NaN is NaN, maxima and minima included; which NaN is open",
     "infinities": "as IEEE 754 has them: inf - inf and 0 * inf are NaN",
-    "overflow": "a result beyond its dtype's range is an infinity; where only the order of operations decides, open",
+    "overflow": "a result beyond its dtype's range is an infinity; it is open where the order of operations decides",
     "underflow": "additions are exact; products, quotients and functions may flush subnormal results to zero",
     "signed zero": "open: either zero is right where the result is zero",
     "fully masked rows": "a softmax over nothing but -inf is NaN; attention of a query that sees no key is open",

@@ -70,6 +70,7 @@ class Nvidia(Platform):
     def free_bytes(self) -> int | None:
         import torch
 
+        torch.cuda.empty_cache()  # what earlier cases left in torch's cache is free as well
         return torch.cuda.mem_get_info()[0]
 
     def capabilities(self) -> dict[str, str]:

@@ -128,8 +128,9 @@ class Runner:
             if mapped or "far" not in layout.parse(case.spec(name).layout)
         )
         output = math.prod(operation.output_shape(case)) * dtype_of(operation.output_dtype(case)).itemsize
-        needed, free = inputs + 3 * output, self.platform.free_bytes()
-        if needed < _SMALL or free is None or needed <= free:
+        needed = inputs + 3 * output
+        free = self.platform.free_bytes() if needed >= _SMALL else None
+        if free is None or needed <= free:
             return ""
         return f"it needs about {needed / 2**30:.1f} GiB, and {self.platform.name} has {free / 2**30:.1f} GiB free"
 

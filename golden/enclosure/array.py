@@ -212,7 +212,8 @@ def settled(
     value = np.asarray(value)
     if not value.size:
         return Enclosure(value, precision)
-    ordinary = -precision.largest <= value.min() and value.max() <= precision.largest  # and no NaN
+    least, most = value.min(), value.max()
+    ordinary = -precision.largest <= least and most <= precision.largest and np.isfinite(most - least)
     plain = type(errors) is float
     if ordinary and not np.any(open_) and (plain or np.isfinite(errors.max())):
         return Enclosure(value, precision, tail=tail, errors=errors)

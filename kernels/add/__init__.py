@@ -22,7 +22,7 @@ class Add(Operation):
     policies: ClassVar = {
         "NaN": "propagates from either operand",
         "inf - inf": "NaN",
-        "signed zero": "the sign of a zero result is recorded, not judged",
+        "signed zero": "open: the sign of a zero result",
         "integer overflow": "wraps around",
     }
 

@@ -17,7 +17,7 @@ class Relu(Elementwise):
     dtypes = (*FLOATS, "int32", "int8", "int64")
     policies: ClassVar = {
         "NaN": "propagates",
-        "signed zero": "relu(-0.0) may be either zero; its sign is recorded, not judged",
+        "signed zero": "open: relu(-0.0) is either zero",
     }
 
     def precision(self, dtype: str) -> Precision:

@@ -15,8 +15,9 @@ from hypothesis import HealthCheck, given, settings
 
 from golden.case import Case
 from golden.dtypes import decode, dtype_of
+from golden.enclosure import Enclosure
 from golden.inputs import make_inputs
-from golden.judge import Golden
+from golden.judge import Golden, seal
 from kernels import strategies
 from kernels.operation import Operation
 from kernels.registry import load
@@ -165,6 +166,35 @@ def test_golden_is_within_its_radius_of_the_true_result(name: str, dtype: str) -
 
     held()
     assert checked >= 5
+
+
+def special(operation: str, dtype: str, *tensors: list[float], **params: object) -> list[float]:
+    """Return golden of ``operation`` on tensors with special values, under the contract's precision."""
+    contract = OPERATIONS[operation]
+    enclosed = [Enclosure(np.array(values, np.float64), contract.precision(dtype)) for values in tensors]
+    with np.errstate(all="ignore"):
+        return decode(seal(contract.reference(*enclosed, **params), dtype).nominal, dtype).tolist()
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "float16", "bfloat16"])
+def test_special_values_follow_the_policies(dtype: str) -> None:
+    inf, nan = np.inf, np.nan
+    assert_equal = np.testing.assert_array_equal
+    assert_equal(
+        special("add", dtype, [inf, inf, -inf, nan, 1.0], [1.0, -inf, -inf, 1.0, inf]), [inf, nan, -inf, nan, inf]
+    )
+    assert_equal(special("relu", dtype, [inf, -inf, nan, -0.0]), [inf, 0, nan, 0])
+    assert_equal(special("exp", dtype, [inf, -inf, nan, -0.0]), [inf, 0, nan, 1])
+    assert_equal(special("tanh", dtype, [inf, -inf, nan]), [1, -1, nan])
+    assert_equal(special("softmax", dtype, [0.0, -inf, -inf], dim=-1), [1, 0, 0])
+    assert_equal(special("softmax", dtype, [0.0, nan, 1.0], dim=-1), [nan] * 3)
+    assert_equal(special("softmax", dtype, [0.0, inf], dim=-1), [nan] * 2)
+    assert_equal(special("softmax", dtype, [-inf, -inf], dim=-1), [nan] * 2)
+    assert_equal(special("gelu", dtype, [inf, nan], approximate="none"), [inf, nan])
+    assert_equal(special("silu", dtype, [inf, nan, 0.0]), [inf, nan, 0])
+    assert_equal(special("layer_norm", dtype, [1.0, inf, 2.0], [1.0] * 3, [0.0] * 3, eps=0.5), [nan] * 3)
+    assert_equal(special("layer_norm", dtype, [7.0], [1.0], [3.0], eps=0.5), [3])
+    assert_equal(special("rms_norm", dtype, [nan, 1.0], [1.0] * 2, eps=0.5), [nan] * 2)
 
 
 @pytest.mark.parametrize("name", ["softmax", "layer_norm", "attention", "gelu", "cross_entropy", "gemm"])
