@@ -54,7 +54,11 @@ def bite(
     """
     outcomes: dict[str, list[str]] = {"refused": [], "accepted": []}
     with np.errstate(all="ignore"):
+        # In float64 the plain formula is not golden's rounded result: what leaves the plain one as it is, is no change.
+        plain = reference(inputs) if golden.dtype == "float64" and golden.nominal.size else None
         for name, corrupted in _corrupted(golden, inputs, reference, reduced_axes, neutral):
+            if plain is not None and np.array_equal(corrupted, plain, equal_nan=True):
+                continue
             if _far(golden, corrupted):
                 outcomes["refused"].append(name)
                 continue

@@ -26,6 +26,10 @@ class Attention(Operation):
 
     name = "attention"
     multiplies_matrices = True
+    toothless: ClassVar = {
+        "tile unwritten": "with a window and more queries than keys the last rows see nothing, and are open",
+        "lower inputs": "where scores reach hundreds, an error in their last bits moves P by more than tf32 inputs do",
+    }
     policies: ClassVar = {
         "NaN": "a NaN in q makes its row NaN, one in k or v the rows that see it",
         "fully masked": "open: a query that sees no key gives NaN or 0",

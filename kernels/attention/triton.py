@@ -106,7 +106,7 @@ def _launch(
         *q.stride(), *k.stride(), *v.stride(),
         SCALE=factor, CAP=softcap or 1.0,
         M=m, N=n, D=max(16, triton.next_power_of_2(size)), CAUSAL=causal, CAPPED=softcap is not None,
-        WINDOWED=window is not None, BINARY=binary, WIDE=wide(q.dtype), num_stages=1,
+        WINDOWED=window is not None, BINARY=binary, WIDE=wide(q.dtype), num_stages=2,
     )  # fmt: skip
     return out
 
