@@ -53,7 +53,7 @@ def pytest_collection(session: pytest.Session) -> None:
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
     """Leave out the suite of large tensors unless it is named."""
-    named = any("large" in argument for argument in config.args)
+    named = any("suites/large" in argument.replace("\\", "/") for argument in config.args)
     return True if collection_path == Path(__file__).parent / "suites" / "large" and not named else None
 
 

@@ -175,12 +175,11 @@ def _product(left: _Operand, right: _Operand, k: int, bits: int) -> Product:
     spread = np.broadcast_to(radius * up * down, value.shape)
     if leading > 1 and (up * down).min() < 2.0**-800:
         spread = spread + 2.0**-1060
-    if type(tail) is float:
-        tail = np.broadcast_to(0.0, value.shape)
-    else:
-        value, tail = two_sum(value, tail)
-        tail = tail * up * down
-    return Product(value * up * down, tail, spread, _magnitude(left, right, k) * up * down)
+    low = np.broadcast_to(tail, value.shape)
+    if type(tail) is not float:
+        value, low = two_sum(value, low)
+        low = low * up * down
+    return Product(value * up * down, low, spread, _magnitude(left, right, k) * up * down)
 
 
 def _magnitude(left: _Operand, right: _Operand, k: int) -> np.ndarray:

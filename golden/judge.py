@@ -130,7 +130,7 @@ def _sealed(result: Enclosure, kind: DType) -> Golden:
         return Golden(kind.name, value, tail, result.radius, hard, drift, nominal, *figures)
     # Beside these bounds the second half of the value is nothing, and so is the second half of the bounds.
     radius = np.asarray(result.radius) + np.abs(tail) if tail.ndim else result.radius
-    return Golden(kind.name, value, 0.0, *(_halved(bound) for bound in (radius, hard, drift)), nominal, *figures)
+    return Golden(kind.name, value, 0.0, _halved(radius), _halved(hard), _halved(drift), nominal, *figures)
 
 
 def _figures(drift: np.ndarray, bias: np.ndarray, noise: np.ndarray) -> tuple[float, float]:
@@ -274,9 +274,9 @@ def _judge_floats(golden: Golden, output: np.ndarray) -> Verdict:
         beyond = judged & ((excess > bound) | np.isnan(excess))
         ranked = np.where(beyond, np.where(np.isfinite(error), np.abs(error) / np.maximum(bound, 5e-324), np.inf), -1.0)
         detail = _describe(golden, output, int(ranked.argmax()), int(beyond.sum()))
-    figures = (found.rms_share, found.deviations) if found else (None, None)
+    rms_share, deviations = (found.rms_share, found.deviations) if found else (None, None)
     largest = float(np.abs(units).max())
-    return Verdict(status, output.size, opened, largest, share, hard_share, rms, bias, *figures, detail)
+    return Verdict(status, output.size, opened, largest, share, hard_share, rms, bias, rms_share, deviations, detail)
 
 
 def _in_common(golden: Golden, error: np.ndarray, judged: np.ndarray) -> Moments | None:

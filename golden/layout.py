@@ -9,7 +9,7 @@ A layout is a short text, words joined by ``+``:
 ``padded<k>``   k unused elements after each row, as a slice of columns would leave it
 ``offset<k>``   the tensor begins k elements into its storage
 ``expanded<a>`` axis a has stride 0: one slice, seen many times
-``far<e>``      slices of the outermost axis lie so far apart that the last one begins at or past 2**e
+``far<e>``      slices of the outermost axis lie so far apart that the last one reaches past 2**e elements
 ==============  ==========================================================================
 """
 
@@ -94,10 +94,29 @@ def place(shape: tuple[int, ...], layout: str) -> Placement:
         outer = next((axis for axis in order if shape[axis] > 1 and strides[axis]), None)
         if outer is None:
             raise LayoutError(f"layout {layout!r} needs an axis of two elements or more, and the shape is {shape}")
-        strides[outer] = max(strides[outer], -(-(2 ** words["far"]) // (shape[outer] - 1)))
+        strides[outer] = max(strides[outer], _far_stride(shape, strides, outer, 2 ** words["far"]))
     offset = words.get("offset", 0)
     span = 1 + sum((size - 1) * stride for size, stride in zip(shape, strides, strict=True)) if 0 not in shape else 0
     return Placement(tuple(shape), tuple(strides), offset, offset + span)
+
+
+def _far_stride(shape: tuple[int, ...], strides: list[int], outer: int, reach: int) -> int:
+    """Return the stride of axis ``outer`` with which its last slice begins at or just past ``reach``.
+
+    The second of two lies across it instead: a stride of 2**31 would no longer fit into 32 bits, and a kernel that is
+    handed it would compute with 64, where others of its launches do not.
+    """
+    if shape[outer] > 2:
+        return -(-reach // (shape[outer] - 1))
+    slice_ = sum(
+        (size - 1) * stride for axis, (size, stride) in enumerate(zip(shape, strides, strict=True)) if axis != outer
+    )
+    return reach - slice_ // 2
+
+
+def once(strides: tuple[int, ...]) -> tuple[slice, ...]:
+    """Return the index that takes every element of a tensor once: of an axis of stride 0 the first slice alone."""
+    return tuple(slice(None) if stride else slice(1) for stride in strides)
 
 
 def view(storage: np.ndarray, placement: Placement) -> np.ndarray:

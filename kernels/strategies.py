@@ -21,10 +21,13 @@ if TYPE_CHECKING:
 MODERATE = 2**13
 """Elements a tensor that eleven of twelve cases keep to."""
 
+MANY = (65_535, 65_536, 65_537, 70_000)
+"""Numbers of tiny rows: an axis of a grid holds 65535 on some devices."""
+
 _LANDMARKS = sorted(
     {0, 1, 2, 3, 5, 6, 7, 11, 13, 17, 31, 33, 37, 48, 61, 67, 96, 97, 100, 127, 129, 160, 193, 251, 255, 257, 384, 509}
     | {511, 513, 640, 768, 769, 1000, 1021, 1023, 1025, 1536, 2047, 2049, 2560, 3001, 4093, 4095, 4097, 5000, 8191}
-    | {8193, 10007, 16385, 32769, 65537, *(2**k for k in range(17))}
+    | {8193, 10007, 16385, 32769, *MANY, *(2**k for k in range(17))}
 )
 
 
@@ -51,7 +54,12 @@ def shapes(draw: st.DrawFn, budget: int, *, ranks: tuple[int, ...] = (1, 2, 3, 0
 @st.composite
 def row_shapes(draw: st.DrawFn, budget: int) -> list[int]:
     """Draw a shape with rows to reduce: few long ones, many tiny ones, or anything between; rank 1 or more."""
-    kind = draw(st.sampled_from(["rows", "long", "tiny", "any"]))
+    # Only the few large cases have room for them, so that they are a good part of those.
+    many = [rows for rows in MANY if 2 * rows <= budget]
+    kind = draw(st.sampled_from(["rows", "long", "tiny", "any", *(["many", "many"] if many else [])]))
+    if kind == "many":
+        rows = draw(st.sampled_from(many))
+        return [rows, draw(st.integers(1, min(5, budget // rows)))]
     if kind == "any":
         return draw(shapes(budget, ranks=(2, 1, 3, 4)))
     if kind == "long":
@@ -68,6 +76,10 @@ def row_shapes(draw: st.DrawFn, budget: int) -> list[int]:
 def matrix_sizes(draw: st.DrawFn, budget: int) -> tuple[int, int, int]:
     """Draw m, n, k so that no matrix has more than ``budget`` elements; k is often much longer than m and n."""
     side = math.isqrt(budget)
+    many = [rows for rows in MANY if 2 * rows <= budget]
+    if many and draw(st.integers(0, 4)) == 4:
+        m, thin = draw(st.sampled_from(many)), st.integers(1, 3)
+        return m, min(draw(thin), budget // m), min(draw(thin), budget // m)
     if draw(st.integers(0, 24)) == 24:
         return draw(st.sampled_from([(0, 3, 5), (3, 0, 5), (3, 5, 0), (0, 0, 0)]))
     if draw(st.booleans()):

@@ -114,8 +114,10 @@ class GuardedAllocations(TorchFunctionMode):
         room = torch.empty(elements, dtype=integer_type(dtype), device=like.device)
         begin = (BAND + -(room.data_ptr() + BAND) % ALIGNMENT) // width
         canary = signed(dtype, CANARY)
-        room.fill_(canary)
+        # Not the whole first: of gigabytes, each pass counts.
+        room[:begin].fill_(canary)
         room[begin : begin + extent].fill_(signed(dtype, self._poison))
+        room[begin + extent :].fill_(canary)
         what = f"an allocated {str(dtype).removeprefix('torch.')} tensor of shape {tuple(like.shape)}"
         self._allocations.append(_Allocation(room, begin, begin + extent, canary, what))
         return torch.as_strided(room.view(dtype), like.shape, like.stride(), begin).requires_grad_(like.requires_grad)

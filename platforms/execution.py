@@ -9,7 +9,7 @@ import math
 import time
 import traceback
 from collections.abc import Mapping
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -19,16 +19,19 @@ from golden import layout
 from golden.case import Case
 from golden.dtypes import DTYPES
 from golden.inputs import HUGE
-from golden.sample import sampled
+from golden.sample import sampled, unjudgeable
 from kernels.operation import Operation
 from kernels.registry import Implementation
 from platforms.allocations import GuardedAllocations
+from platforms.far import NoMemory
+from platforms.limits import memory_limited, out_of_memory
 from platforms.memory import Arena
 from platforms.outcome import Damage
 from platforms.paradigm import paradigm_of
-from platforms.patterns import OTHER_POISON, POISON, integer_type, pattern, signed, unsigned_storage
+from platforms.patterns import OTHER_POISON, POISON, integer_type, signed
 from platforms.platform import Platform
 from platforms.settings import kept_settings
+from platforms.unwritten import Poisoned, poisoned
 
 _FRAMES = 3
 _BLOCKS = 3  # of the output's size that are poisoned and freed: allocators hand them out again in no fixed order
@@ -47,6 +50,7 @@ class Call:
         output: the result as a logical storage array, or None if there is none.
         dtype: the name of its element type.
         shape: the shape of the whole result, of which a huge one's output is sampled rows.
+        poisoned: which of its elements hold what they were filled with before the call, or None without a result.
         damage: what was done to memory.
         seconds: duration of the call, waiting for the device included.
         message: the exception that the call ended with, or "".
@@ -56,6 +60,7 @@ class Call:
     output: np.ndarray | None = None
     dtype: str = ""
     shape: tuple[int, ...] = ()
+    poisoned: Poisoned | None = None
     damage: list[Damage] = field(default_factory=list)
     seconds: float = 0.0
     message: str = ""
@@ -75,16 +80,14 @@ def execute(
     in turn was certainly not written.
     """
     call = _call(platform, operation, implementation, case, inputs, POISON)
-    suspects = _holding(call, POISON)
-    if not suspects.any():
+    suspects = call.poisoned
+    if not suspects:
         return call
     again = _call(platform, operation, implementation, case, inputs, OTHER_POISON)
-    if again.output is not None and again.output.shape == suspects.shape:
-        suspects &= _holding(again, OTHER_POISON)
-    if suspects.any():
-        first = ", ".join(str(int(one)) for one in np.argwhere(suspects)[0])
-        count = int(suspects.sum())
-        call.damage.append(Damage("unwritten", f"{count} of {suspects.size} output elements, first [{first}]"))
+    if again.poisoned is not None and again.shape == call.shape:
+        suspects &= again.poisoned
+    if suspects:
+        call.damage.append(Damage("unwritten", str(suspects)))
     return call
 
 
@@ -108,15 +111,18 @@ def _call(
     started = time.perf_counter()
     result = None
     try:
-        with torch.no_grad(), kept_settings(), allocations if guarded else nullcontext():
+        with torch.no_grad(), kept_settings(), _limited(platform, shape), allocations if guarded else nullcontext():
             started = time.perf_counter()
             result = operation.call(implementation.function, arena.tensors, case)
             platform.synchronize()
         call.seconds = time.perf_counter() - started
         tensor = _checked(result, arena, platform.device)
         call.dtype, call.shape = str(tensor.dtype).removeprefix("torch."), tuple(tensor.shape)
+        call.poisoned = poisoned(tensor, poison)
         call.output = _fetch(_judged_rows(tensor, operation, case))
     except Exception as error:  # whatever a kernel raises is its outcome
+        if (arena.far or math.prod(shape) > HUGE) and out_of_memory(error):
+            raise NoMemory(f"it took more memory than {platform.name} has: {str(error).splitlines()[0]}") from None
         call.seconds = call.seconds or time.perf_counter() - started
         call.message = describe(error, implementation.source)
         call.lost = not _answers(platform)
@@ -126,6 +132,22 @@ def _call(
     if not call.lost:
         call.damage += [*arena.damage(), *allocations.damage()]
     return call
+
+
+def too_huge(platform: Platform, operation: Operation, case: Case) -> str:
+    """Return why ``platform`` cannot compute the result of ``case``, or nobody judge it, since it is huge; or ""."""
+    shape, independent = operation.output_shape(case), operation.independent_axis(case)
+    if math.prod(shape) > HUGE and platform.programs is not None:
+        return f"{platform.name} is for launches of up to {platform.programs} programs, not {math.prod(shape)} elements"
+    return unjudgeable(shape, independent[0] if independent else None)
+
+
+def _limited(platform: Platform, shape: tuple[int, ...]) -> AbstractContextManager[None]:
+    """Return what keeps a kernel with a huge result from taking more of the host's memory than there is."""
+    if platform.device != "cpu" or math.prod(shape) <= HUGE:
+        return nullcontext()
+    free = platform.free_bytes()
+    return nullcontext() if free is None else memory_limited(free)
 
 
 def describe(error: BaseException, source: str) -> str:
@@ -167,24 +189,26 @@ def _checked(result: object, arena: Arena, device: str) -> torch.Tensor:
     owner = arena.owner_of(result)
     if owner is not None:
         raise NotAResult(f"the kernel returned memory of its input {owner}, and an implementation returns a new tensor")
-    return result
+    return result.detach().resolve_conj().resolve_neg()
 
 
 def _judged_rows(result: torch.Tensor, operation: Operation, case: Case) -> torch.Tensor:
     """Return the rows of a huge result that are judged, and any other result as it is."""
     independent, shape = operation.independent_axis(case), operation.output_shape(case)
+    if result.numel() <= HUGE:
+        return result
     if independent is None or tuple(result.shape) != shape:
-        return result
-    rows = sampled(case, shape, independent[0])
-    if rows is None:
-        return result
-    return result.index_select(independent[0] % len(shape), torch.from_numpy(rows).to(result.device))
+        return result.new_empty(0)  # its shape is wrong, whatever it holds
+    axis = independent[0] % len(shape)
+    rows = sampled(case, shape, axis)
+    # Views of single rows, since on some devices indexing is itself an operation with an index of 32 bits.
+    return result if rows is None else torch.cat([result.narrow(axis, int(row), 1) for row in rows], axis)
 
 
 def _fetch(result: torch.Tensor) -> np.ndarray:
     """Return a tensor as a logical storage array on the host."""
     name = str(result.dtype).removeprefix("torch.")
-    bits = result.detach().resolve_conj().resolve_neg().contiguous().view(integer_type(result.dtype)).cpu().numpy()
+    bits = result.contiguous().view(integer_type(result.dtype)).cpu().numpy()
     return bits.view(DTYPES[name].storage)
 
 
@@ -192,11 +216,3 @@ def _article(result: object) -> str:
     if isinstance(result, (tuple, list)):
         return f"a {type(result).__name__} of {len(result)}"
     return "None" if result is None else f"a {type(result).__name__}"
-
-
-def _holding(call: Call, poison: int) -> np.ndarray:
-    """Return where the output of ``call`` holds ``poison``, as a boolean array of its shape."""
-    if call.output is None:
-        return np.zeros((), bool)
-    dtype = getattr(torch, call.dtype)
-    return call.output.view(unsigned_storage(dtype)) == pattern(dtype, poison)

@@ -11,8 +11,10 @@ from collections.abc import Iterator
 import numpy as np
 import torch
 
+from golden import layout
 from golden.layout import Placement
 from platforms.outcome import Damage
+from platforms.pages import sparse_zeros
 from platforms.patterns import CANARY, integer_type, signed
 
 FAR = 2**28
@@ -40,26 +42,21 @@ class FarInput:
 
     def __init__(self, name: str, values: np.ndarray, placement: Placement, dtype: torch.dtype, device: str) -> None:
         self.name = name
-        kind = integer_type(dtype)
-        self._storage = _reserved(placement.extent + 2 * _BAND, kind, device)
+        shape, strides = placement.shape, placement.strides
+        once = layout.once(strides)
+        sizes = values[once].shape
+        outer = max(range(len(sizes)), key=lambda axis: strides[axis] * (sizes[axis] > 1))
+        self._span = 1 + sum((sizes[axis] - 1) * strides[axis] for axis in range(len(sizes)) if axis != outer)
+        self._storage = _reserved(placement.extent + 2 * _BAND, integer_type(dtype), device)
         origin = _BAND + placement.offset
-        self.tensor = torch.as_strided(self._storage.view(dtype), placement.shape, placement.strides, origin)
-        outer = int(
-            np.argmax([stride * (size > 1) for size, stride in zip(placement.shape, placement.strides, strict=True)])
-        )
-        span = 1 + sum(
-            (size - 1) * stride
-            for axis, (size, stride) in enumerate(zip(placement.shape, placement.strides, strict=True))
-            if axis != outer
-        )
-        starts = [origin + index * placement.strides[outer] for index in range(placement.shape[outer])]
-        self._pieces = [self._storage[start - _BAND : start + span + _BAND] for start in starts]
+        self.tensor = torch.as_strided(self._storage.view(dtype), shape, strides, origin)
+        starts = [origin + index * strides[outer] for index in range(sizes[outer])]
+        self._pieces = [self._storage[start - _BAND : start + self._span + _BAND] for start in starts]
         for piece in self._pieces:
             piece.fill_(signed(dtype, CANARY))
-        whole = torch.as_strided(self._storage, placement.shape, placement.strides, origin)
-        whole.copy_(torch.from_numpy(np.array(values.view(f"i{values.itemsize}"))).to(device))
+        elements = torch.as_strided(self._storage, sizes, strides, origin)
+        elements.copy_(torch.from_numpy(values[once].copy().view(f"i{values.itemsize}")))
         self._before = [piece.clone() for piece in self._pieces]
-        self._span = span
 
     @property
     def base(self) -> int:
@@ -75,14 +72,21 @@ class FarInput:
             inside = (changed >= 0) & (changed < self._span)
             where = f"slice {number} of input {self.name}"
             if inside.any():
-                yield Damage("input changed", f"{int(inside.sum())} places in {where}")
+                yield Damage("input changed", f"{_places(inside)} in {where}")
             if not inside.all():
-                yield Damage("out of bounds", f"{int((~inside).sum())} places around {where}")
+                yield Damage("out of bounds", f"{_places(~inside)} around {where}")
+
+
+def _places(chosen: np.ndarray) -> str:
+    return "1 place" if chosen.sum() == 1 else f"{chosen.sum()} places"
 
 
 def _reserved(elements: int, kind: torch.dtype, device: str) -> torch.Tensor:
+    size = elements * kind.itemsize
     try:
+        if device == "cpu":
+            return torch.from_numpy(sparse_zeros(elements, f"i{kind.itemsize}"))
         return torch.empty(elements, dtype=kind, device=device)
-    except (RuntimeError, MemoryError):
-        size = elements * kind.itemsize / 2**30
-        raise NoMemory(f"no {size:.1f} GiB of memory are to be had on {device}") from None
+    except (OSError, RuntimeError, MemoryError) as error:
+        reason = str(error).partition("\n")[0]
+        raise NoMemory(f"{size / 2**30:.1f} GiB of memory are not to be had on {device}: {reason}") from None

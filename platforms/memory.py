@@ -60,7 +60,7 @@ class Arena:
     def __init__(
         self, inputs: Mapping[str, np.ndarray], placements: Mapping[str, Placement], dtype: str, device: str
     ) -> None:
-        far = {name for name, placement in placements.items() if placement.extent >= FAR}
+        far = [name for name, placement in placements.items() if placement.extent >= FAR]
         self._far = [
             FarInput(name, inputs[name], placements[name], torch_dtype(inputs[name], dtype), device) for name in far
         ]
@@ -73,8 +73,7 @@ class Arena:
             if values.size:
                 unsigned = unsigned_storage(region.dtype)
                 storage = host[region.begin : region.end].view(unsigned)
-                # Along an axis of stride 0 there is but one slice, seen however many times.
-                once = tuple(slice(None) if stride else slice(1) for stride in region.placement.strides)
+                once = layout.once(region.placement.strides)
                 layout.view(storage, region.placement)[once] = values[once].view(unsigned)
         on_host = torch.from_numpy(host)
         self._block = on_host if device == "cpu" else on_host.to(device)
@@ -83,6 +82,11 @@ class Arena:
         tensors = {region.name: self._tensor(region) for region in self._regions}
         tensors |= {one.name: one.tensor for one in self._far}
         self.tensors = {name: tensors[name] for name in inputs}
+
+    @property
+    def far(self) -> bool:
+        """Whether an input's slices lie far apart."""
+        return bool(self._far)
 
     def owner_of(self, tensor: torch.Tensor) -> str | None:
         """Return the name of the input that ``tensor`` shares memory with, or None."""

@@ -121,10 +121,9 @@ class Platform:
 
     def free_bytes(self) -> int | None:
         """Return how much memory its tensors can still have, in bytes; None where nobody knows."""
-        try:
-            return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-        except (ValueError, OSError, AttributeError):
-            return None
+        from platforms.limits import available
+
+        return available()
 
     def classify(self, error: BaseException) -> str | None:
         """Return the kind of damage (:data:`platforms.outcome.DAMAGES`) that ``error`` reports, or None."""

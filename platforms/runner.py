@@ -20,7 +20,7 @@ from golden.dtypes import dtype_of
 from kernels.operation import Operation
 from kernels.registry import Catalogue, Implementation
 from platforms import wire
-from platforms.execution import Call, describe, execute
+from platforms.execution import Call, describe, execute, too_huge
 from platforms.far import NoMemory
 from platforms.log import tail_of
 from platforms.outcome import Outcome
@@ -117,8 +117,10 @@ class Runner:
         return ""
 
     def _too_large(self, operation: Operation, case: Case) -> str:
-        """Return why there is not enough memory for a case that needs gigabytes, or ""."""
-        forms = operation.forms(case)
+        """Return why a huge case cannot be run or judged here, or ""."""
+        if reason := too_huge(self.platform, operation, case):
+            return reason
+        forms, shape = operation.forms(case), operation.output_shape(case)
         # On a CPU what lies between far slices is never mapped; an output is there twice, as it is and in a copy.
         extents = {name: layout.place(form.shape, case.spec(name).layout).extent for name, form in forms.items()}
         mapped = self.platform.device != "cpu"
@@ -127,8 +129,7 @@ class Runner:
             for name, extent in extents.items()
             if mapped or "far" not in layout.parse(case.spec(name).layout)
         )
-        output = math.prod(operation.output_shape(case)) * dtype_of(operation.output_dtype(case)).itemsize
-        needed = inputs + 3 * output
+        needed = inputs + 3 * math.prod(shape) * dtype_of(operation.output_dtype(case)).itemsize
         free = self.platform.free_bytes() if needed >= _SMALL else None
         if free is None or needed <= free:
             return ""

@@ -277,12 +277,13 @@ def _has_tail(*operands: Enclosure) -> bool:
 
 def _sum(a: Enclosure, b: Enclosure) -> Enclosure:
     precision = a.precision
+    tail: Array = 0.0
     if precision.doubled:
         value, tail = two_sum(a.value, b.value)
         if _has_tail(a, b):
             value, tail = _renormalized(value, tail + (a.tail + b.tail))
     else:
-        value, tail = a.value + b.value, 0.0
+        value = a.value + b.value
     shape = np.shape(value)
     errors = _carried(precision, errors_in(a, shape), errors_in(b, shape))
     if precision.dtype:
@@ -295,7 +296,9 @@ def _sum(a: Enclosure, b: Enclosure) -> Enclosure:
 def _product(a: Enclosure, b: Enclosure) -> Enclosure:
     precision = a.precision
     value = a.value * b.value
-    shape, tail, unsplit = np.shape(value), 0.0, 0.0
+    shape = np.shape(value)
+    tail: Array = 0.0
+    unsplit: Array = 0.0
     if precision.doubled:
         tail = two_product(a.value, b.value)[1]
         # Operands near the end of the range cannot be split: what the product lost is then not known.
@@ -340,7 +343,8 @@ def _inexact(value: np.ndarray, tail: Array, a: Enclosure, b: Enclosure) -> np.n
 
 def _quotient(a: Enclosure, b: Enclosure) -> Enclosure:
     precision = a.precision
-    value, tail = a.value / b.value, 0.0
+    value = a.value / b.value
+    tail: Array = 0.0
     if precision.doubled:
         product, lost = two_product(value, b.value)
         rest = ((a.value - product) - lost) + (a.tail - value * b.tail)

@@ -64,7 +64,7 @@ def _doubtful(a: Enclosure, b: Enclosure) -> np.ndarray | bool:
     if a.is_exact and b.is_exact:
         return False
     rows, columns = (np.broadcast_to(left_open(x), x.shape) for x in (a, b))
-    open_ = rows.any(-1)[..., :, None] | columns.any(-2)[..., None, :]
+    open_ = np.asarray(rows.any(-1, keepdims=True) | columns.any(-2, keepdims=True))
     if np.isfinite(a.value).all() and np.isfinite(b.value).all():
         return open_
     meetings = _count(perhaps_zero(a), np.isinf(b.value)) + _count(np.isinf(a.value), perhaps_zero(b))

@@ -101,6 +101,7 @@ def visible(queries: int, keys: int, *, causal: bool, window: int | None) -> np.
 
 def _left_open(seen: np.ndarray, k: Any, v: Any) -> np.ndarray:
     """Return where a query sees no key, or a special value stands where it does not look."""
-    special = ~(np.isfinite(enclosure.numbers(k)).all(-1) & np.isfinite(enclosure.numbers(v)).all(-1))
-    hidden = np.matmul(special[..., None, :], ~seen.T) > 0
-    return np.swapaxes(hidden, -1, -2) | ~seen.any(-1)[:, None]
+    finite = np.isfinite(enclosure.numbers(k)) & np.isfinite(enclosure.numbers(v))
+    special = np.swapaxes(~finite.all(-1, keepdims=True), -1, -2)
+    hidden = np.matmul(special, ~seen.T) > 0
+    return np.swapaxes(hidden, -1, -2) | ~seen.any(-1, keepdims=True)

@@ -20,6 +20,7 @@ import numpy as np
 from platforms.interpreter_guard.errors import Conflict
 from platforms.interpreter_guard.order import Program
 from platforms.interpreter_guard.spans import Area
+from platforms.pages import sparse_zeros
 
 _NOBODY = 0
 _SEVERAL = -1
@@ -35,7 +36,7 @@ class _Trace:
         self.unit = area.unit
         units = -(-(area.end - area.begin) // self.unit)
         self.stored: np.ndarray | None = None
-        self.loaded = np.zeros(units, np.int32)
+        self.loaded = sparse_zeros(units, np.int32)
 
     def units(self, offsets: np.ndarray, size: int) -> np.ndarray:
         """Return the indices of the units that accesses of ``size`` bytes at byte ``offsets`` cover."""

@@ -18,6 +18,7 @@ import numpy as np
 import torch
 
 from platforms.interpreter_guard.errors import OutOfBounds
+from platforms.pages import sparse_zeros
 
 
 @dataclass(frozen=True)
@@ -166,7 +167,7 @@ def _elements(views: list[View], begin: int, end: int) -> np.ndarray | None:
     """Return which bytes of the area are bytes of elements, or None if there are no others."""
     if len(views) == 1 and views[0].tensor.is_contiguous():
         return None
-    elements = np.zeros(end - begin, np.bool_)
+    elements = sparse_zeros(end - begin, np.bool_)
     for view in views:
         size = view.tensor.element_size()
         # An expanded axis repeats the same elements.

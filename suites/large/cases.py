@@ -1,4 +1,4 @@
-"""The cases of large tensors, for each operation and dtype: one with each tensor far, and some with a huge result."""
+"""The cases of large tensors: for each operation and dtype a tensor far, a huge result, and very many tiny rows."""
 
 from __future__ import annotations
 
@@ -14,27 +14,67 @@ from kernels.operation import Operation
 FAR = (31, 32)
 """Exponents: a signed and an unsigned index of 32 bits overflow there."""
 
-_ROWS, _COLUMNS = 65_600, 32_777
+MANY = (65_536, 70_000)
+"""Numbers of rows: an axis of a grid holds 65535 on some devices, and an index of 16 bits no more."""
+
+_FEWEST, _MOST = 4, 64  # slices: with 4, even a stride of far32 fits into 32 bits; with many, many pages are touched
+
+_ROWS, _MIDDLE, _COLUMNS = 65_600, 541, 61  # the last two are primes, so that an index that wraps around meets others
+_WIDTH = _MIDDLE * _COLUMNS
+
+_FUNCTION = {"x": [_ROWS, _MIDDLE, _COLUMNS]}
+_PRODUCT = {"m": _ROWS, "n": _WIDTH, "k": 32}
 
 _HUGE: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
-    "relu": ({"x": [_ROWS, _COLUMNS]}, {}, "x"),
-    "add": ({"x": [_ROWS, _COLUMNS], "y": [_COLUMNS]}, {}, "x"),
-    "exp": ({"x": [_ROWS, _COLUMNS]}, {}, "x"),
-    "softmax": ({"x": [_ROWS, _COLUMNS]}, {"dim": -1}, "x"),
-    "layer_norm": ({"x": [_ROWS, _COLUMNS]}, {"eps": 1e-5}, "x"),
-    "rms_norm": ({"x": [_ROWS, _COLUMNS]}, {"eps": 1e-5}, "x"),
-    "gemm": ({"m": _ROWS, "n": _COLUMNS, "k": 32}, {}, "a"),
+    "add": ({"x": [_ROWS, 1], "y": [1, _WIDTH]}, {}, ""),
+    "dequant_gemm": (_PRODUCT, {"bits": 8, "group_size": 32}, ""),
+    "exp": (_FUNCTION, {}, "x"),
+    "gelu": (_FUNCTION, {"approximate": "none"}, "x"),
+    "gemm": (_PRODUCT, {}, ""),
+    "layer_norm": (_FUNCTION, {"eps": 1e-5}, "x"),
+    "relu": (_FUNCTION, {}, "x"),
+    "rms_norm": (_FUNCTION, {"eps": 1e-5}, "x"),
+    "silu": (_FUNCTION, {}, "x"),
+    "softmax": (_FUNCTION, {"dim": -1}, "x"),
+    "tanh": (_FUNCTION, {}, "x"),
 }
-"""Dims, parameters and the tensor whose rows are one, seen many times, so that it takes no memory."""
+"""Dims, parameters, and the tensor whose middle axis is expanded, so that its first rows all differ in little memory.
+
+Operands that are broadcast or multiplied need no such thing: all of a result differs where a row differs from a row and
+a column from a column.
+"""
+
+_TINY: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
+    "add": ({"x": [0, 2], "y": [0, 2]}, {}),
+    "attention": (
+        {"b": 0, "h": 1, "hk": 1, "sq": 1, "sk": 2, "d": 1},
+        {"causal": False, "scale": None, "softcap": None, "window": None},
+    ),
+    "cross_entropy": ({"rows": 0, "classes": 3}, {}),
+    "dequant_gemm": ({"m": 0, "n": 2, "k": 2}, {"bits": 8, "group_size": 2}),
+    "exp": ({"x": [0, 2]}, {}),
+    "gelu": ({"x": [0, 2]}, {"approximate": "none"}),
+    "gemm": ({"batch": 0, "m": 1, "n": 2, "k": 2}, {}),
+    "layer_norm": ({"x": [0, 3]}, {"eps": 1e-5}),
+    "relu": ({"x": [0, 2]}, {}),
+    "rms_norm": ({"x": [0, 3]}, {"eps": 1e-5}),
+    "silu": ({"x": [0, 2]}, {}),
+    "softmax": ({"x": [0, 3]}, {"dim": -1}),
+    "tanh": ({"x": [0, 2]}, {}),
+}
+"""Dims, with 0 for the number of rows, and parameters."""
 
 
 def far_cases(operation: Operation, dtypes: Sequence[str], exponent: int) -> list[Case]:
     """Return a small case of each of ``dtypes`` for each tensor that has two slices or more, which lie far apart."""
     cases = []
+    known = [case for case in corpus(operation.name) if case.dtype in dtypes and _is_plain(operation, case)]
     for dtype in dtypes:
         for name in operation.tensors:
-            plain = next((case for case in corpus(operation.name) if _fits(operation, case, dtype, name)), None)
-            if plain:
+            slices = {case: _slices(operation, case, name) for case in known if case.dtype == dtype}
+            fit = [case for case, count in slices.items() if 1 < count <= _MOST]
+            if fit:
+                plain = next((case for case in fit if slices[case] >= _FEWEST), fit[0])
                 tensors = {one: replace(plain.spec(one), layout="contiguous") for one in plain.tensors}
                 tensors[name] = TensorSpec(plain.spec(name).regime, f"far{exponent}")
                 cases.append(replace(plain, tensors=tensors))
@@ -42,21 +82,35 @@ def far_cases(operation: Operation, dtypes: Sequence[str], exponent: int) -> lis
 
 
 def huge_cases(operation: Operation, dtypes: Sequence[str]) -> list[Case]:
-    """Return a case whose result has more than 2**31 elements, of the narrowest of ``dtypes``; none for most."""
+    """Return cases of the narrowest of ``dtypes`` whose result has more than 2**31 elements; none for some."""
     if operation.name not in _HUGE:
         return []
     dims, params, tensor = _HUGE[operation.name]
-    narrow = [dtype for dtype in dtypes if dtype in ("float16", "int8")][:2]
-    return [Case(operation.name, dtype, dims, params, {tensor: TensorSpec(layout="expanded0")}) for dtype in narrow]
+    tensors = {tensor: TensorSpec(layout="expanded1")} if tensor else {}
+    narrow = [dtype for dtype in dtypes if dtype in ("float16", "int8")]
+    return [Case(operation.name, dtype, dims, params, tensors) for dtype in narrow]
 
 
-def _fits(operation: Operation, case: Case, dtype: str, tensor: str) -> bool:
-    """Whether a case can be had with ``tensor`` far: it has a few slices, ordinary values and a moderate size."""
-    if case.dtype != dtype:
-        return False
-    shapes = operation.shapes(case)
-    sizes = [size for size in shapes[tensor] if size > 1]
-    if not sizes or sizes[0] > 64 or any(0 in shape for shape in shapes.values()):
-        return False
-    ordinary = all(case.spec(name).regime in (*ORDINARY, "extremes") for name in shapes)
-    return ordinary and all(len(shape) < 5 for shape in shapes.values())
+def many_cases(operation: Operation, dtypes: Sequence[str]) -> list[Case]:
+    """Return cases of very many tiny rows, of each of ``dtypes``; none for an operation that is not known here."""
+    if operation.name not in _TINY:
+        return []
+    dims, params = _TINY[operation.name]
+    return [Case(operation.name, dtype, _with_rows(dims, rows), params) for dtype in dtypes for rows in MANY]
+
+
+def _with_rows(dims: dict[str, Any], rows: int) -> dict[str, Any]:
+    return {
+        name: [one or rows for one in size] if isinstance(size, list) else size or rows for name, size in dims.items()
+    }
+
+
+def _is_plain(operation: Operation, case: Case) -> bool:
+    """Whether a case is not empty, and its values are ordinary."""
+    ordinary = (*ORDINARY, "extremes")
+    return all(0 not in shape and case.spec(name).regime in ordinary for name, shape in operation.shapes(case).items())
+
+
+def _slices(operation: Operation, case: Case, tensor: str) -> int:
+    """Return how many slices of ``tensor`` would lie far apart."""
+    return next((size for size in operation.shapes(case)[tensor] if size > 1), 0)

@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 import pytest
 
-from suites.large.cases import FAR, far_cases, huge_cases
+from suites.large.cases import FAR, far_cases, huge_cases, many_cases
 from suites.subject import Subject
 
 
@@ -22,3 +22,10 @@ def test_far(subject: Subject, exponent: int, conclude: Callable[..., None]) -> 
 def test_huge(subject: Subject, conclude: Callable[..., None]) -> None:
     """The result has more than 2**31 elements."""
     conclude(subject, suite="large", cases=huge_cases(subject.operation, subject.dtypes))
+
+
+def test_many_rows(subject: Subject, conclude: Callable[..., None]) -> None:
+    """There are more rows than an axis of a grid may hold."""
+    if subject.platform.programs is not None:
+        pytest.skip(f"platform {subject.platform.name} is for launches of up to {subject.platform.programs} programs")
+    conclude(subject, suite="large", cases=many_cases(subject.operation, subject.dtypes))

@@ -100,7 +100,7 @@ def test_every_machine_gets_the_same_bits() -> None:
 def test_special_values(doubled: bool) -> None:
     x = np.array([np.nan, np.inf, -np.inf, 0.0, -1e308, 1e308])
     nan, inf = np.nan, np.inf
-    expected = {
+    expected: dict[str, list[float | None]] = {
         "exp": [nan, inf, 0, 1, 0, inf],
         "exp2": [nan, inf, 0, 1, 0, inf],
         "expm1": [nan, inf, -1, 0, -1, inf],

@@ -10,6 +10,7 @@ import pytest
 from golden.case import Case
 from golden.dtypes import DTYPES
 from golden.inputs import make_inputs
+from kernels.relu import Relu
 from platforms.cpu import Cpu
 from platforms.outcome import Outcome
 from platforms.pool import Pool
@@ -141,7 +142,7 @@ def damage(outcome: Outcome) -> list[tuple[str, str]]:
     return [(one.kind, one.detail) for one in outcome.damage]
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("dtype", Relu.dtypes)
 @pytest.mark.parametrize("layout", ["contiguous", "transposed", "sliced3+padded2+offset5", "expanded0", "offset1"])
 def test_a_correct_kernel_does_no_damage_and_its_result_arrives_bit_for_bit(
     pool: Pool, dtype: str, layout: str
@@ -162,7 +163,7 @@ def test_empty_and_single_element_tensors_do_no_damage(pool: Pool, shape: tuple[
     assert (outcome.shape, outcome.damage) == (shape, ())
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("dtype", Relu.dtypes)
 def test_one_element_past_or_before_an_allocated_tensor(pool: Pool, dtype: str) -> None:
     what = f"an allocated {dtype} tensor of shape (3, 5)"
     past = run(pool, "past_output", case(dtype))
@@ -171,7 +172,7 @@ def test_one_element_past_or_before_an_allocated_tensor(pool: Pool, dtype: str) 
     assert damage(before) == [("out of bounds", f"1 element before {what}, nearest 3 before it")]
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("dtype", Relu.dtypes)
 def test_past_or_before_an_input(pool: Pool, dtype: str) -> None:
     past = run(pool, "past_input", case(dtype))
     assert damage(past) == [("out of bounds", "1 element after input x, first 1 past its end")]
@@ -198,7 +199,7 @@ def test_the_changed_input_is_named(pool: Pool) -> None:
     assert damage(run(pool, "second_changed", both)) == [("input changed", "1 element of input y, first y[0, 0]")]
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("dtype", Relu.dtypes)
 def test_elements_that_were_never_written(pool: Pool, dtype: str) -> None:
     row = run(pool, "last_row_missing", case(dtype))
     assert damage(row) == [("unwritten", "5 of 15 output elements, first [2, 0]")]

@@ -59,7 +59,7 @@ def test_an_element_too_close_to_a_boundary_is_left_out() -> None:
     golden = Golden("float32", value, 0.0, np.full(3, 2.0**-50), nothing, nothing, value.astype(np.float32))
     assert golden.certain().tolist() == [True, False, True]
     assert frozen.uncertain(golden) == (1,)
-    moved = Golden("float32", value, 0.0, 0.0, nothing, nothing, np.float32([1, 1 + 2.0**-23, 1 + 2.0**-23]))
+    moved = Golden("float32", value, 0.0, 0.0, nothing, nothing, np.array([1, 1 + 2.0**-23, 1 + 2.0**-23], np.float32))
     assert nominal_digest(golden, (1,)) == nominal_digest(moved, (1,))
     assert nominal_digest(golden, ()) != nominal_digest(moved, ())
 

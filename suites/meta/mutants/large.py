@@ -22,10 +22,20 @@ def wrong_offset_in_32_bits(x):
 @implementation("relu", paradigm="torch")
 def wrong_rows_past_the_end_of_32_bits(x):
     """Stops where a signed index of 32 bits ends."""
-    out = torch.empty(x.shape, dtype=x.dtype)
+    out = torch.empty(x.shape, dtype=x.dtype, device=x.device)
     if x.ndim and x.numel():
         rows = min(x.shape[0], (2**31 - 1) // max(x[0].numel(), 1))
         torch.clamp(x[:rows], min=0, out=out[:rows])
     elif x.numel():
         out.copy_(torch.relu(x))
     return out
+
+
+@implementation("relu", paradigm="torch")
+def wrong_index_wraps_around(x):
+    """Past the end of a signed index of 32 bits it begins again, and computes what belongs there."""
+    flat = torch.relu(x).flatten()
+    past = flat.numel() - 2**31
+    if past > 0:
+        flat[2**31 :] = flat[:past].clone()
+    return flat.view(x.shape)
