@@ -78,9 +78,8 @@ def test_an_operation_without_a_corpus_is_not_passed(tmp_path: Path) -> None:
         "@implementation('same', paradigm='torch')\n"
         "def same(x): return x.clone()\n"
     )
-    ended = run_pytest(
-        "--corpus", "--kernels", file, "--operation", "same", "--platform", "cpu", "-rs", bundle=tmp_path
-    )
+    chosen = ("--kernels", file, "--operation", "same", "--platform", "cpu", "-rs")
+    ended = run_pytest("--corpus", *chosen, bundle=tmp_path / "bundle")
     assert "there are no such cases of same" in ended.text
     assert ended.status == 1
     assert "nothing was executed" in ended.text

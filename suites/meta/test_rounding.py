@@ -75,10 +75,11 @@ def test_the_threshold_of_overflow_is_half_a_step_above_the_largest(dtype: str, 
 
 @pytest.mark.parametrize("dtype", INTEGERS)
 def test_integers_wrap_around(dtype: str) -> None:
-    bits = 8 * DTYPES[dtype].itemsize
-    assert encode(np.array([-(2 ** (bits - 1))]), dtype)[0] == -(2 ** (bits - 1))
+    bits, ends = 8 * DTYPES[dtype].itemsize, np.iinfo(DTYPES[dtype].storage)
+    assert encode(np.array([ends.min]), dtype)[0] == ends.min
     if bits < 64:
-        assert encode(np.array([2 ** (bits - 1)]), dtype)[0] == -(2 ** (bits - 1))
+        assert encode(np.array([ends.max + 1]), dtype)[0] == ends.min
+        assert encode(np.array([ends.min - 1]), dtype)[0] == ends.max
 
 
 def test_a_unit_in_the_last_place_is_the_spacing_of_its_binade() -> None:

@@ -40,7 +40,8 @@ class Distribution:
             return
         with np.errstate(invalid="ignore"):  # inf - inf, which is not judged
             error = np.abs((decode(output, golden.dtype) - golden.value) - golden.tail)
-        judged = np.isfinite(golden.value) & np.isfinite(golden.drift)
+        # What overflows is judged by the same bounds, but has no error to speak of.
+        judged = np.isfinite(golden.value) & np.isfinite(golden.drift) & np.isfinite(error)
         rounded = judged & (golden.drift > 0)
         self.exact += int((judged & ~rounded).sum())
         shares = (
