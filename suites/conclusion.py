@@ -29,6 +29,7 @@ def conclude(
     ``note`` is pytest's ``record_property``: the word that the progress line shows travels with the report.
     """
     run.latest.clear()
+    note("subject", subject.id)
     named = asked(subject.operation.name)
     chosen = cases if named is None else named
     if chosen is None:
@@ -37,7 +38,6 @@ def conclude(
         failure = run.replay(subject, chosen, suite=suite)
     else:
         pytest.skip(f"there are no such cases of {subject.operation.name}")
-    note("subject", subject.id)
     note("word", _word(run.latest, failure))
     if failure:
         pytest.fail(describe(failure, run.replay_options), pytrace=False)
