@@ -74,12 +74,12 @@ class Goldens:
 def compute(operation: Operation, case: Case, precision: Precision) -> Golden:
     """Return the golden result of ``case`` under ``precision``; of its sampled rows where it is huge."""
     _, values = _inputs(operation, case)
-    return _golden(operation, case, precision, values)
+    return evaluate(operation, case, precision, values)
 
 
 def _compute(operation: Operation, case: Case, precision: Precision) -> Standard:
     inputs, values = _inputs(operation, case)
-    golden = _golden(operation, case, precision, values)
+    golden = evaluate(operation, case, precision, values)
 
     def plain(changed: Mapping[str, np.ndarray]) -> np.ndarray:
         return operation.call(operation.reference, changed, case)
@@ -100,7 +100,8 @@ def _inputs(operation: Operation, case: Case) -> tuple[str, dict[str, np.ndarray
     return label, {name: decode(array, forms[name].dtype) for name, array in made.items()}
 
 
-def _golden(operation: Operation, case: Case, precision: Precision, values: Mapping[str, np.ndarray]) -> Golden:
+def evaluate(operation: Operation, case: Case, precision: Precision, values: Mapping[str, np.ndarray]) -> Golden:
+    """Return the golden result of ``case`` on inputs of these ``values`` (decoded) under ``precision``."""
     shape = operation.output_shape(case)
     independent = operation.independent_axis(case)
     if independent is None or math.prod(shape) <= BLOCK:
