@@ -70,7 +70,7 @@ def total(x: Any, axis: int, *, rounds: bool = False) -> Any:
         own = one_sided(own)
     if x.is_exact and not rounds:
         own = own * (magnitude > unrounded_below(precision, x.value))
-    own[RADIUS] += radius
+    own[RADIUS] += radius if precision.doubled else radius + np.abs(tail)
     open_ = np.any(np.broadcast_to(left_open(x), x.shape), axis=axis, keepdims=True)
     return settled(value, precision, tail=tail if precision.doubled else 0.0, errors=errors + own, open_=open_)
 
