@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from golden.doubled import UNIT
 from golden.dtypes import decode, dtype_of, encode
 from golden.enclosure.array import (
     HARD,
@@ -53,7 +54,8 @@ def matmul(a: Any, b: Any) -> Any:
     if not (type(a.tail) is float and type(b.tail) is float):
         tail = tail + (np.matmul(np.broadcast_to(a.tail, left.shape), right) if type(a.tail) is not float else 0.0)
         tail = tail + (np.matmul(left, np.broadcast_to(b.tail, right.shape)) if type(b.tail) is not float else 0.0)
-        errors[RADIUS] += 2.0**-96 * magnitude
+        # Each of the two products rounds k terms that are below the unit roundoff of the products'.
+        errors[RADIUS] += 4 * (left.shape[-1] + 4) * UNIT**2 * magnitude
     special = _special_products(*operands)
     open_ = (magnitude > precision.largest_sum) & ~np.isnan(special)
     return settled(value + special, precision, open_=open_ | _doubtful(a, b), tail=tail, errors=errors)

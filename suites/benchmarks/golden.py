@@ -71,7 +71,19 @@ def measured(case: Case) -> list[float]:
     certified = fastest(lambda: evaluate(operation, case, precision, values), 3)
     most = held + peak(lambda: evaluate(operation, case, precision, decoded()))
     memory = most / (held + peak(lambda: plain(decoded())))
-    return [1e3 * formula, certified / formula, memory, fastest(lambda: judge(golden, golden.nominal)) / formula]
+    return [
+        1e3 * formula,
+        certified / formula,
+        memory,
+        fastest(lambda: judge(golden, drifted(golden.nominal))) / formula,
+    ]
+
+
+def drifted(output: np.ndarray) -> np.ndarray:
+    """Return a copy of an output whose first element has its last bit flipped: what is exact is judged by its bits."""
+    copy = output.copy()
+    copy.reshape(-1).view(np.uint8)[0] ^= 1
+    return copy
 
 
 def products() -> Iterator[list[object]]:
