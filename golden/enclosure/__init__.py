@@ -27,7 +27,7 @@ from golden.enclosure.elementwise import (
     tanh,
     where,
 )
-from golden.enclosure.movement import broadcast, repeated, reshaped, swapped, taken
+from golden.enclosure.movement import broadcast, repeated, reshaped, squeezed, swapped, taken
 from golden.enclosure.products import matmul
 from golden.enclosure.reductions import amax, mean, total
 
@@ -61,6 +61,7 @@ __all__ = [
     "settled",
     "sin",
     "sqrt",
+    "squeezed",
     "swapped",
     "taken",
     "tanh",

@@ -20,6 +20,11 @@ def reshaped(x: Any, shape: Sequence[int]) -> Any:
     return _moved(x, lambda array: array.reshape(tuple(shape)))
 
 
+def squeezed(x: Any, axis: int) -> Any:
+    """Return ``x`` without ``axis``, which has length 1."""
+    return _moved(x, lambda array: np.squeeze(array, axis))
+
+
 def repeated(x: Any, times: int, axis: int) -> Any:
     """Return ``x`` with each slice along ``axis`` ``times`` times in a row."""
     return _moved(_shared(x), lambda array: np.repeat(array, times, axis))
