@@ -7,6 +7,7 @@ never the tensors, which the worker makes itself.
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -32,12 +33,17 @@ class TensorSpec:
 
 @dataclass(frozen=True)
 class Form:
-    """What an operation asks of an input tensor: its shape and dtype, and for integers the range [low, high)."""
+    """Shape and dtype of a tensor, and for an input of integers the range [low, high) that is asked of them."""
 
     shape: tuple[int, ...]
     dtype: str
     low: int | None = None
     high: int | None = None
+
+    @property
+    def size(self) -> int:
+        """How many elements the tensor has."""
+        return math.prod(self.shape)
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -39,7 +39,10 @@ class FrozenError(ValueError):
 
 @dataclass(frozen=True)
 class Vector:
-    """A case, the digest of its inputs and that of its golden result, without the elements ``left_out`` (flat)."""
+    """A case, the digest of its inputs and that of its golden results, without the elements ``left_out``.
+
+    Elements are counted flat, through one result after the other.
+    """
 
     case: Case
     inputs: str
@@ -90,24 +93,31 @@ def write(kind: str, operation: str, lines: list[str], root: Path = _ROOT) -> Pa
     return path
 
 
-def uncertain(golden: Golden) -> tuple[int, ...]:
-    """Return the elements (flat) that cannot be frozen: open ones, and those too close to a rounding boundary."""
-    unsure = ~golden.certain(MARGIN) | np.isinf(np.broadcast_to(golden.hard, golden.value.shape))
-    return tuple(int(index) for index in np.flatnonzero(unsure))
+def uncertain(goldens: Mapping[str, Golden], margin: float = MARGIN) -> tuple[int, ...]:
+    """Return the elements that cannot be frozen: open ones, and those too close to a rounding boundary."""
+    unsure = [
+        (~golden.certain(margin) | np.isinf(np.broadcast_to(golden.hard, golden.value.shape))).reshape(-1)
+        for golden in goldens.values()
+    ]
+    return tuple(int(index) for index in np.flatnonzero(np.concatenate(unsure)))
 
 
-def nominal_digest(golden: Golden, left_out: tuple[int, ...]) -> str:
-    """Return the SHA-256 (16 hex digits) of golden's rounded result, without the elements ``left_out``.
+def nominal_digest(goldens: Mapping[str, Golden], left_out: tuple[int, ...]) -> str:
+    """Return the SHA-256 (16 hex digits) of golden's rounded results, without the elements ``left_out``.
 
     Which NaN and which zero it is does not count.
     """
-    values = decode(golden.nominal, golden.dtype).reshape(-1).copy()
-    values[list(left_out)] = 0
-    if dtype_of(golden.dtype).is_float:
-        values = np.where(np.isnan(values), np.nan, values + 0.0)
-    storage = encode(values, golden.dtype)
-    data = storage.astype(storage.dtype.newbyteorder("<"), copy=False).tobytes()
-    return hashlib.sha256(f"{golden.dtype}{golden.value.shape}".encode() + data).hexdigest()[:16]
+    state, start, left = hashlib.sha256(), 0, np.asarray(left_out, np.int64)
+    for golden in goldens.values():
+        values = decode(golden.nominal, golden.dtype).reshape(-1).copy()
+        values[left[(left >= start) & (left < start + values.size)] - start] = 0
+        start += values.size
+        if dtype_of(golden.dtype).is_float:
+            values = np.where(np.isnan(values), np.nan, values + 0.0)
+        storage = encode(values, golden.dtype)
+        state.update(f"{golden.dtype}{golden.value.shape}".encode())
+        state.update(storage.astype(storage.dtype.newbyteorder("<"), copy=False).tobytes())
+    return state.hexdigest()[:16]
 
 
 def _path(kind: str, operation: str, root: Path) -> Path:

@@ -7,8 +7,8 @@ compares. Integers and everything else without a bound must be equal bit for bit
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -28,8 +28,8 @@ class Golden:
     ``value + tail`` is within ``radius`` of the true result; ``hard`` and ``drift`` are the bounds of
     :mod:`golden.enclosure.array` plus one rounding into ``dtype``; ``nominal`` is the value rounded once into storage.
     ``noise`` and ``bias`` are shares of the drift bound: the root mean square error that a good implementation has at
-    most, and its mean error. For an integer dtype ``value`` is int64 and everything else is nothing. Open elements
-    have an infinite ``hard``.
+    most, and its mean error. For an integer dtype ``value`` is int64, and the bounds are whole numbers, mostly 0. Open
+    elements have an infinite ``hard``.
     """
 
     dtype: str
@@ -54,7 +54,7 @@ class Golden:
     def certain(self, margin: float = 1.0) -> np.ndarray:
         """Return where every number within ``margin`` radii of value + tail rounds to ``nominal``, as booleans."""
         if not dtype_of(self.dtype).is_float:
-            return np.ones(self.value.shape, bool)
+            return np.broadcast_to(margin * np.asarray(self.radius) < 0.5, self.value.shape)
         with np.errstate(all="ignore"):
             return _certain(self, margin)
 
@@ -96,12 +96,27 @@ class Verdict:
 def seal(result: Enclosure | np.ndarray, dtype: str) -> Golden:
     """Return the golden result: ``result``, with a rounding into ``dtype`` unless it was computed in that precision."""
     kind = dtype_of(dtype)
-    if not isinstance(result, Enclosure):
-        result = np.asarray(result)  # NumPy's arithmetic makes scalars of arrays of rank 0
-        nothing = np.zeros(result.shape)
-        return Golden(dtype, result, 0.0, 0.0, nothing, nothing, encode(result, dtype), 0.0, 0.0)
     with np.errstate(all="ignore"):
-        return _sealed(result, kind)
+        if not isinstance(result, Enclosure):
+            return _sealed_as_is(result, kind)
+        return _sealed(result, kind) if kind.is_float else _sealed_whole(result, kind)
+
+
+def _sealed_as_is(result: np.ndarray, kind: DType) -> Golden:
+    """Return the golden result of a plain array: nothing else is right, but where a masked one is masked."""
+    value = np.asarray(np.ma.getdata(result))  # NumPy's arithmetic makes scalars of arrays of rank 0
+    bound = np.where(np.ma.getmaskarray(result), np.inf, 0.0) if np.ma.isMaskedArray(result) else np.zeros(value.shape)
+    return Golden(kind.name, value, 0.0, 0.0, bound, bound, encode(value, kind.name), 0.0, 0.0)
+
+
+def _sealed_whole(result: Enclosure, kind: DType) -> Golden:
+    """Return the golden result of an enclosure of whole numbers; what is none (NaN, an infinity) is open."""
+    shape, finite = result.shape, np.isfinite(result.value)
+    value = np.rint(np.where(finite, result.value, 0.0)).astype(np.int64)
+    hard, drift, radius = (
+        np.where(finite, np.broadcast_to(bound, shape), np.inf) for bound in (result.hard, result.drift, result.radius)
+    )
+    return Golden(kind.name, value, 0.0, radius, np.floor(hard), np.floor(drift), encode(value, kind.name), 0.0, 0.0)
 
 
 def _sealed(result: Enclosure, kind: DType) -> Golden:
@@ -230,6 +245,24 @@ def judge(golden: Golden, output: np.ndarray) -> Verdict:
     return _compare(golden, output)
 
 
+def judge_all(goldens: Mapping[str, Golden], outputs: Sequence[np.ndarray]) -> Verdict:
+    """Return the verdict on the worst of a call's results, over the elements of all; it says which, among several.
+
+    Raises ValueError for another number of them, and for any of another dtype or shape than golden's.
+    """
+    verdicts = {name: judge(golden, output) for (name, golden), output in zip(goldens.items(), outputs, strict=True)}
+    if len(verdicts) == 1:
+        return next(iter(verdicts.values()))
+    order = (EXACT, WITHIN, DRIFT, WRONG)
+    name, worst = max(verdicts.items(), key=lambda pair: (order.index(pair[1].status), pair[1].share or 0.0))
+    return replace(
+        worst,
+        elements=sum(one.elements for one in verdicts.values()),
+        open=sum(one.open for one in verdicts.values()),
+        detail=f"{name}: {worst.detail}" if worst.detail else "",
+    )
+
+
 def _bits(storage: np.ndarray) -> np.ndarray:
     return storage.view(f"i{storage.itemsize}")
 
@@ -242,15 +275,20 @@ def _compare(golden: Golden, output: np.ndarray) -> Verdict:
 
 
 def _judge_integers(golden: Golden, output: np.ndarray) -> Verdict:
-    wrong = output != golden.nominal
-    if not wrong.any():
-        return Verdict(EXACT, output.size, 0, 0.0, 0.0, 0.0, 0.0, 0.0)
-    error = output.astype(np.float64) - golden.nominal.astype(np.float64)
-    worst = int(np.abs(error).argmax())
+    judged = np.isfinite(golden.hard)
+    differs = judged & (output != golden.nominal)
+    opened = output.size - int(judged.sum())
+    if not differs.any():
+        return Verdict(EXACT, output.size, opened, 0.0, 0.0, 0.0, 0.0, 0.0)
+    error = np.where(differs, output.astype(np.float64) - golden.nominal.astype(np.float64), 0.0)
+    size = np.where(differs, np.maximum(np.abs(error), 1.0), 0.0)  # those that are one float64 differ all the same
+    share, hard_share = _worst_share(size, golden.drift, judged), _worst_share(size, golden.hard, judged)
+    status = WITHIN if share <= 1 else DRIFT if hard_share <= 1 else WRONG
+    beyond = size > (golden.hard if status == WRONG else golden.drift)
+    worst = int(np.where(beyond, size, 0.0).argmax())
+    detail = "" if status == WITHIN else _describe(golden, output, worst, int(beyond.sum()))
     rms, bias = _units_moments(error)
-    detail = _describe(golden, output, worst, int(wrong.sum()))
-    largest = float(np.abs(error).max())
-    return Verdict(WRONG, output.size, 0, largest, np.inf, np.inf, rms, bias, detail=detail)
+    return Verdict(status, output.size, opened, float(size.max()), share, hard_share, rms, bias, detail=detail)
 
 
 def _judge_floats(golden: Golden, output: np.ndarray) -> Verdict:

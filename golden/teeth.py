@@ -68,6 +68,28 @@ def bite(
     return Teeth(tuple(outcomes["refused"]), tuple(outcomes["accepted"]))
 
 
+def bite_all(
+    goldens: Mapping[str, Golden],
+    inputs: Mapping[str, np.ndarray],
+    reference: Callable[[Mapping[str, np.ndarray]], tuple[np.ndarray, ...]],
+    *,
+    reduced_axes: Mapping[str, int],
+    neutral: float,
+) -> Teeth:
+    """Return the teeth of a case of several results: a corruption is refused where any result betrays it."""
+
+    def only(number: int) -> Reference:
+        return lambda changed: np.ma.getdata(reference(changed)[number])
+
+    teeth = [
+        bite(golden, inputs, only(number), reduced_axes=reduced_axes, neutral=neutral)
+        for number, golden in enumerate(goldens.values())
+    ]
+    refused = tuple(name for name in CORRUPTIONS if any(name in one.refused for one in teeth))
+    accepted = {name for one in teeth for name in one.accepted if name not in refused}
+    return Teeth(refused, tuple(name for name in CORRUPTIONS if name in accepted))
+
+
 def _corrupted(
     golden: Golden,
     inputs: Mapping[str, np.ndarray],

@@ -27,6 +27,8 @@ DECLARED: list[type[Operation]] = []
 class Operation:
     """A contract. Subclass it, give it a ``name``, and define ``shapes``, ``output_shape``, ``dims`` and ``reference``.
 
+    One with several results defines ``results`` instead of ``output_shape``, and its reference returns a tuple.
+
     Attributes:
         name: what the operation is called, also in case lines and in ``operation/paradigm/name``.
         dtypes: the element types it is defined for.
@@ -59,7 +61,7 @@ class Operation:
         raise NotImplementedError
 
     def output_shape(self, case: Case) -> tuple[int, ...]:
-        """Return the shape of the result."""
+        """Return the shape of the result, of an operation that has one."""
         raise NotImplementedError
 
     def dims(self, budget: int) -> SearchStrategy[tuple[dict[str, Any], dict[str, Any]]]:
@@ -67,7 +69,11 @@ class Operation:
         raise NotImplementedError
 
     def reference(self, *tensors: Any, **params: Any) -> Any:
-        """Return the formula's result; the arguments are enclosures or plain float64 arrays."""
+        """Return the formula's result, a tuple of several; the arguments are enclosures or plain float64 arrays.
+
+        Integer tensors are plain int64 arrays. An integer result is a plain array that must be met exactly, a masked
+        one (:class:`numpy.ma.MaskedArray`) whose masked elements are open, or an enclosure of whole numbers.
+        """
         raise NotImplementedError
 
     def limits(self, case: Case, tensor: str) -> tuple[int, int] | None:
@@ -78,6 +84,10 @@ class Operation:
         """Return the dtype of the result; the case's, by default."""
         return case.dtype
 
+    def results(self, case: Case) -> dict[str, Form]:
+        """Return shape and dtype of every result, by name and in order; one, ``out``, by default."""
+        return {"out": Form(tuple(self.output_shape(case)), self.output_dtype(case))}
+
     def reduced_axes(self, case: Case) -> dict[str, int]:
         """Return, for each tensor that is summed over, the axis that the reduction runs along; none by default."""
         return {}
@@ -85,7 +95,8 @@ class Operation:
     def independent_axis(self, case: Case) -> tuple[int, dict[str, int]] | None:
         """Return an axis of the result along which no element depends on another's inputs; None for none, by default.
 
-        With it come the axes of the tensors that go along with it, by name; other tensors are needed whole.
+        With it come the axes of the tensors that go along with it, by name; other tensors are needed whole. An
+        operation of several results has none.
         """
         return None
 

@@ -5,7 +5,6 @@ Used inside a platform's runner process; the device is whatever the platform say
 
 from __future__ import annotations
 
-import math
 import time
 import traceback
 from collections.abc import Mapping
@@ -16,7 +15,7 @@ import numpy as np
 import torch
 
 from golden import layout
-from golden.case import Case
+from golden.case import Case, Form
 from golden.dtypes import DTYPES
 from golden.inputs import HUGE
 from golden.sample import sampled, unjudgeable
@@ -26,7 +25,7 @@ from platforms.allocations import GuardedAllocations
 from platforms.far import NoMemory
 from platforms.limits import memory_limited, out_of_memory
 from platforms.memory import Arena
-from platforms.outcome import Damage
+from platforms.outcome import Damage, Result
 from platforms.paradigm import paradigm_of
 from platforms.patterns import OTHER_POISON, POISON, integer_type, signed
 from platforms.platform import Platform
@@ -47,20 +46,16 @@ class Call:
     """What came of one call.
 
     Attributes:
-        output: the result as a logical storage array, or None if there is none.
-        dtype: the name of its element type.
-        shape: the shape of the whole result, of which a huge one's output is sampled rows.
-        poisoned: which of its elements hold what they were filled with before the call, or None without a result.
+        results: what the kernel returned.
+        poisoned: which of their elements hold what they were filled with before the call.
         damage: what was done to memory.
         seconds: duration of the call, waiting for the device included.
         message: the exception that the call ended with, or "".
         lost: the device does not answer any more, so this process is of no further use.
     """
 
-    output: np.ndarray | None = None
-    dtype: str = ""
-    shape: tuple[int, ...] = ()
-    poisoned: Poisoned | None = None
+    results: list[Result] = field(default_factory=list)
+    poisoned: list[Poisoned] = field(default_factory=list)
     damage: list[Damage] = field(default_factory=list)
     seconds: float = 0.0
     message: str = ""
@@ -80,15 +75,24 @@ def execute(
     in turn was certainly not written.
     """
     call = _call(platform, operation, implementation, case, inputs, POISON)
-    suspects = call.poisoned
-    if not suspects:
+    if not any(call.poisoned):
         return call
     again = _call(platform, operation, implementation, case, inputs, OTHER_POISON)
-    if again.poisoned is not None and again.shape == call.shape:
-        suspects &= again.poisoned
-    if suspects:
-        call.damage.append(Damage("unwritten", str(suspects)))
+    suspects = call.poisoned
+    if [one.shape for one in again.poisoned] == [one.shape for one in suspects]:
+        suspects = [one & other for one, other in zip(suspects, again.poisoned, strict=True)]
+    call.damage += [
+        Damage("unwritten", f"{one} of {name}" if len(suspects) > 1 else str(one))
+        for name, one in zip(_names(operation, case, len(suspects)), suspects, strict=True)
+        if one
+    ]
     return call
+
+
+def _names(operation: Operation, case: Case, count: int) -> list[str]:
+    """Return what to call ``count`` results: as the contract does, if these are as many as it has."""
+    names = list(operation.results(case))
+    return names if len(names) == count else [f"result {number}" for number in range(count)]
 
 
 def _call(
@@ -102,26 +106,32 @@ def _call(
     call = Call()
     placements = {name: layout.place(values.shape, case.spec(name).layout) for name, values in inputs.items()}
     arena = Arena(inputs, placements, case.dtype, platform.device)
-    shape = operation.output_shape(case)
+    forms = list(operation.results(case).values())
+    largest = max(forms, key=lambda form: form.size)
     guarded = not paradigm_of(implementation.paradigm).unguarded
     allocations = GuardedAllocations(platform.device, poison)
-    if math.prod(shape) <= HUGE:
-        _prime(shape, case.dtype, platform.device, poison)
+    if largest.size <= HUGE:
+        for form in forms:
+            _prime(form, platform.device, poison)
     platform.synchronize()
     started = time.perf_counter()
     result = None
     try:
-        with torch.no_grad(), kept_settings(), _limited(platform, shape), allocations if guarded else nullcontext():
+        with (
+            torch.no_grad(),
+            kept_settings(),
+            _limited(platform, largest.size),
+            allocations if guarded else nullcontext(),
+        ):
             started = time.perf_counter()
             result = operation.call(implementation.function, arena.tensors, case)
             platform.synchronize()
         call.seconds = time.perf_counter() - started
-        tensor = _checked(result, arena, platform.device)
-        call.dtype, call.shape = str(tensor.dtype).removeprefix("torch."), tuple(tensor.shape)
-        call.poisoned = poisoned(tensor, poison)
-        call.output = _fetch(_judged_rows(tensor, operation, case))
+        tensors = _checked(result, arena, platform.device)
+        call.poisoned = [poisoned(tensor, poison) for tensor in tensors]
+        call.results = [_fetched(tensor, operation, case) for tensor in tensors]
     except Exception as error:  # whatever a kernel raises is its outcome
-        if (arena.far or math.prod(shape) > HUGE) and out_of_memory(error):
+        if (arena.far or largest.size > HUGE) and out_of_memory(error):
             raise NoMemory(f"it took more memory than {platform.name} has: {str(error).splitlines()[0]}") from None
         call.seconds = call.seconds or time.perf_counter() - started
         call.message = describe(error, implementation.source)
@@ -136,15 +146,16 @@ def _call(
 
 def too_huge(platform: Platform, operation: Operation, case: Case) -> str:
     """Return why ``platform`` cannot compute the result of ``case``, or nobody judge it, since it is huge; or ""."""
-    shape, independent = operation.output_shape(case), operation.independent_axis(case)
-    if math.prod(shape) > HUGE and platform.programs is not None:
-        return f"{platform.name} is for launches of up to {platform.programs} programs, not {math.prod(shape)} elements"
-    return unjudgeable(shape, independent[0] if independent else None)
+    largest = max(operation.results(case).values(), key=lambda form: form.size)
+    independent = operation.independent_axis(case)
+    if largest.size > HUGE and platform.programs is not None:
+        return f"{platform.name} is for launches of up to {platform.programs} programs, not {largest.size} elements"
+    return unjudgeable(largest.shape, independent[0] if independent else None)
 
 
-def _limited(platform: Platform, shape: tuple[int, ...]) -> AbstractContextManager[None]:
+def _limited(platform: Platform, elements: int) -> AbstractContextManager[None]:
     """Return what keeps a kernel with a huge result from taking more of the host's memory than there is."""
-    if platform.device != "cpu" or math.prod(shape) <= HUGE:
+    if platform.device != "cpu" or elements <= HUGE:
         return nullcontext()
     free = platform.free_bytes()
     return nullcontext() if free is None else memory_limited(free)
@@ -158,10 +169,10 @@ def describe(error: BaseException, source: str) -> str:
     return "\n".join([f"{type(error).__name__}: {error}"[:_LONGEST], *places])
 
 
-def _prime(shape: tuple[int, ...], dtype: str, device: str, poison: int) -> None:
+def _prime(form: Form, device: str, poison: int) -> None:
     """Leave poison in the memory that is likely to be handed out next, where the last kernel's right answer may lie."""
-    element = getattr(torch, dtype)
-    blocks = [torch.empty(shape, dtype=element, device=device) for _ in range(_BLOCKS)]
+    element = getattr(torch, form.dtype)
+    blocks = [torch.empty(form.shape, dtype=element, device=device) for _ in range(_BLOCKS)]
     for block in blocks:
         block.view(integer_type(element)).fill_(signed(element, poison))
 
@@ -175,10 +186,22 @@ def _answers(platform: Platform) -> bool:
     return True
 
 
-def _checked(result: object, arena: Arena, device: str) -> torch.Tensor:
-    """Return the result if it is one that can be judged; raises NotAResult."""
+def _checked(result: object, arena: Arena, device: str) -> list[torch.Tensor]:
+    """Return the results if they can be judged; raises NotAResult."""
+    several = list(result) if isinstance(result, tuple) and result else [result]
+    tensors = [_checked_one(one, arena, device) for one in several]
+    places = [tensor.untyped_storage().data_ptr() for tensor in tensors if tensor.numel()]
+    if len(set(places)) < len(places):
+        raise NotAResult("the kernel returned results that share memory; each must be a new tensor")
+    return tensors
+
+
+def _checked_one(result: object, arena: Arena, device: str) -> torch.Tensor:
     if not isinstance(result, torch.Tensor):
-        raise NotAResult(f"the kernel returned {_article(result)}, and an implementation returns one new torch.Tensor")
+        raise NotAResult(
+            f"the kernel returned {_article(result)}, and an implementation returns a new torch.Tensor, "
+            "or a tuple of them where its contract has several results"
+        )
     name = str(result.dtype).removeprefix("torch.")
     if name not in DTYPES:
         raise NotAResult(f"the kernel returned a tensor of {name}; there are {', '.join(DTYPES)}")
@@ -194,10 +217,10 @@ def _checked(result: object, arena: Arena, device: str) -> torch.Tensor:
 
 def _judged_rows(result: torch.Tensor, operation: Operation, case: Case) -> torch.Tensor:
     """Return the rows of a huge result that are judged, and any other result as it is."""
-    independent, shape = operation.independent_axis(case), operation.output_shape(case)
+    independent = operation.independent_axis(case)
     if result.numel() <= HUGE:
         return result
-    if independent is None or tuple(result.shape) != shape:
+    if independent is None or tuple(result.shape) != (shape := operation.output_shape(case)):
         return result.new_empty(0)  # its shape is wrong, whatever it holds
     axis = independent[0] % len(shape)
     rows = sampled(case, shape, axis)
@@ -205,11 +228,12 @@ def _judged_rows(result: torch.Tensor, operation: Operation, case: Case) -> torc
     return result if rows is None else torch.cat([result.narrow(axis, int(row), 1) for row in rows], axis)
 
 
-def _fetch(result: torch.Tensor) -> np.ndarray:
-    """Return a tensor as a logical storage array on the host."""
-    name = str(result.dtype).removeprefix("torch.")
-    bits = result.contiguous().view(integer_type(result.dtype)).cpu().numpy()
-    return bits.view(DTYPES[name].storage)
+def _fetched(tensor: torch.Tensor, operation: Operation, case: Case) -> Result:
+    """Return a tensor, or those of its rows that are judged, on the host."""
+    name = str(tensor.dtype).removeprefix("torch.")
+    rows = _judged_rows(tensor, operation, case).contiguous()
+    bits = rows.view(integer_type(tensor.dtype)).cpu().numpy()
+    return Result(bits.view(DTYPES[name].storage), name, tuple(tensor.shape))
 
 
 def _article(result: object) -> str:

@@ -26,15 +26,28 @@ class Damage:
 
 
 @dataclass(frozen=True)
+class Result:
+    """One tensor that a kernel returned.
+
+    Attributes:
+        array: its elements, logical and contiguous, in storage dtype (:mod:`golden.dtypes`); of a huge one sampled rows
+            (:mod:`golden.sample`).
+        dtype: the name of its element type.
+        shape: the shape of the whole.
+    """
+
+    array: np.ndarray
+    dtype: str
+    shape: tuple[int, ...]
+
+
+@dataclass(frozen=True)
 class Outcome:
-    """What came of one run. Only a run that ``returned`` has an output.
+    """What came of one run. A run has results if and only if it ``returned``.
 
     Attributes:
         status: one of :data:`STATUSES`.
-        output: the result as a logical, contiguous array in storage dtype (:mod:`golden.dtypes`), or None; of a huge
-            result its sampled rows (:mod:`golden.sample`).
-        dtype: the name of the output's element type, "" without one.
-        shape: the shape of the whole result, () without one.
+        results: what the kernel returned, in its order; most return one tensor.
         damage: what the run did to memory; empty if nothing.
         seconds: duration of the call, waiting for the device included; for one that hung or crashed, until it was over.
         message: the exception, or the signal and the last lines of standard error, or why it is unsupported.
@@ -42,9 +55,7 @@ class Outcome:
     """
 
     status: str
-    output: np.ndarray | None = None
-    dtype: str = ""
-    shape: tuple[int, ...] = ()
+    results: tuple[Result, ...] = ()
     damage: tuple[Damage, ...] = ()
     seconds: float = 0.0
     message: str = ""
@@ -53,5 +64,10 @@ class Outcome:
     def __post_init__(self) -> None:
         if self.status not in STATUSES:
             raise ValueError(f"unknown status {self.status!r}; there are {', '.join(STATUSES)}")
-        if (self.output is not None) != (self.status == "returned"):
-            raise ValueError(f"an outcome has an output if and only if it returned; this one {self.status}")
+        if bool(self.results) != (self.status == "returned"):
+            raise ValueError(f"an outcome has results if and only if it returned; this one {self.status}")
+
+    @property
+    def output(self) -> np.ndarray | None:
+        """The elements of the first result, or None without one."""
+        return self.results[0].array if self.results else None

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import importlib
 import json
-import math
 from typing import Any, ClassVar
 
 import numpy as np
@@ -120,7 +119,7 @@ class Runner:
         """Return why a huge case cannot be run or judged here, or ""."""
         if reason := too_huge(self.platform, operation, case):
             return reason
-        forms, shape = operation.forms(case), operation.output_shape(case)
+        forms = operation.forms(case)
         # On a CPU what lies between far slices is never mapped; an output is there twice, as it is and in a copy.
         extents = {name: layout.place(form.shape, case.spec(name).layout).extent for name, form in forms.items()}
         mapped = self.platform.device != "cpu"
@@ -129,7 +128,7 @@ class Runner:
             for name, extent in extents.items()
             if mapped or "far" not in layout.parse(case.spec(name).layout)
         )
-        needed = inputs + 3 * math.prod(shape) * dtype_of(operation.output_dtype(case)).itemsize
+        needed = inputs + 3 * sum(one.size * dtype_of(one.dtype).itemsize for one in operation.results(case).values())
         free = self.platform.free_bytes() if needed >= _SMALL else None
         if free is None or needed <= free:
             return ""
@@ -164,9 +163,7 @@ class Runner:
         status = "raised" if call.message else "returned"
         return Outcome(
             status,
-            output=call.output,
-            dtype=call.dtype,
-            shape=call.shape,
+            results=() if call.message else tuple(call.results),
             damage=tuple(call.damage),
             seconds=call.seconds,
             message=call.message,

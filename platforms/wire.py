@@ -10,7 +10,7 @@ from typing import Any
 import execnet
 import numpy as np
 
-from platforms.outcome import Damage, Outcome
+from platforms.outcome import Damage, Outcome, Result
 
 
 class WireError(ValueError):
@@ -34,9 +34,7 @@ def outcome_to_value(outcome: Outcome) -> dict[str, Any]:
     """Return ``outcome`` as builtin values, for :func:`pack`."""
     return {
         "status": outcome.status,
-        "output": None if outcome.output is None else _array_to_value(outcome.output),
-        "dtype": outcome.dtype,
-        "shape": list(outcome.shape),
+        "results": [(_array_to_value(one.array), one.dtype, list(one.shape)) for one in outcome.results],
         "damage": [(one.kind, one.detail) for one in outcome.damage],
         "seconds": float(outcome.seconds),
         "message": outcome.message,
@@ -47,12 +45,10 @@ def outcome_to_value(outcome: Outcome) -> dict[str, Any]:
 def outcome_from_value(value: dict[str, Any]) -> Outcome:
     """Return the outcome that :func:`outcome_to_value` made ``value`` of; raises WireError for anything else."""
     try:
-        output = None if value["output"] is None else _array_from_value(value["output"])
+        results = [Result(_array_from_value(array), dtype, tuple(shape)) for array, dtype, shape in value["results"]]
         return Outcome(
             status=value["status"],
-            output=output,
-            dtype=value["dtype"],
-            shape=tuple(value["shape"]),
+            results=tuple(results),
             damage=tuple(Damage(kind, detail) for kind, detail in value["damage"]),
             seconds=value["seconds"],
             message=value["message"],

@@ -5,7 +5,7 @@ A drift that nothing accounts for fails like a wrong result. What was accounted 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from golden.case import Case
 from golden.dtypes import dtype_of
-from golden.judge import DRIFT, Verdict, judge
+from golden.judge import DRIFT, Verdict, judge_all
 from golden.numerics import meaning
 from platforms.pool import Pool, WorkerError
 from suites.goldens import Goldens, Standard
@@ -25,10 +25,10 @@ Account = tuple[str, Verdict, "Standard | None"]
 
 
 def account(
-    subject: Subject, case: Case, output: np.ndarray, verdict: Verdict, goldens: Goldens, pool: Pool
+    subject: Subject, case: Case, outputs: Sequence[np.ndarray], verdict: Verdict, goldens: Goldens, pool: Pool
 ) -> Account:
     """Return what accounts for ``verdict``, with the verdict and the standard under which it does; "" for nothing."""
-    held = [(verdict, goldens.of(subject.operation, case), ""), *_declared(subject, case, output, goldens)]
+    held = [(verdict, goldens.of(subject.operation, case), ""), *_declared(subject, case, outputs, goldens)]
     for relaxed, standard, said in held:
         if relaxed.passes:
             return said, relaxed, standard
@@ -36,7 +36,7 @@ def account(
         return "", verdict, None
     precision = replace(subject.operation.precision(case.dtype), flushed=case.dtype)
     standard = goldens.under(subject.operation, case, precision)
-    relaxed = judge(standard.golden, output)
+    relaxed = judge_all(standard.goldens, outputs)
     if relaxed.passes and _measured(subject, case.dtype, pool)["subnormals"] == "flushed":
         return "measured: its matrix products take subnormal numbers for zero", relaxed, standard
     for relaxed, standard, said in held:
@@ -48,7 +48,7 @@ def account(
 
 
 def _declared(
-    subject: Subject, case: Case, output: np.ndarray, goldens: Goldens
+    subject: Subject, case: Case, outputs: Sequence[np.ndarray], goldens: Goldens
 ) -> Iterator[tuple[Verdict, Standard, str]]:
     """Yield the verdict under each way to understand what the implementation declares, and that declaration."""
     numerics = subject.implementation.numerics
@@ -57,7 +57,7 @@ def _declared(
         modes = [precision.operands.mode] if precision.operands and precision.operands.parts == 1 else []
         modes += [precision.accumulator.mode] if precision.accumulator else []
         how = f", {' and '.join(modes)}" if modes else ""
-        yield judge(standard.golden, output), standard, f"declared numerics {numerics}: {meaning(numerics)}{how}"
+        yield judge_all(standard.goldens, outputs), standard, f"declared numerics {numerics}: {meaning(numerics)}{how}"
 
 
 def _measured(subject: Subject, dtype: str, pool: Pool) -> dict[str, str]:

@@ -11,14 +11,14 @@ from typing import Any
 import numpy as np
 
 from golden.case import Case
-from golden.dtypes import decode, dtype_of
+from golden.dtypes import decode
 from golden.enclosure import Enclosure
 from golden.inputs import digest, make_inputs
 from golden.judge import Golden, joined, seal
 from golden.numerics import relaxed
 from golden.precision import Precision
 from golden.sample import sampled
-from golden.teeth import Teeth, bite
+from golden.teeth import Teeth, bite_all
 from kernels.operation import Operation
 
 _MOST_BYTES = 256 * 2**20
@@ -32,12 +32,16 @@ Temporaries of that size stay in the cache, and are small beside a large result.
 
 @dataclass(frozen=True)
 class Standard:
-    """What outputs of a case are held against: golden and its teeth under one precision, and how to name that."""
+    """What outputs of a case are held against: golden results, by name, and their teeth, under one precision."""
 
-    golden: Golden
+    goldens: Mapping[str, Golden]
     teeth: Teeth
     precision: Precision
     input_digest: str
+
+    @property
+    def nbytes(self) -> int:
+        return sum(golden.nbytes for golden in self.goldens.values())
 
 
 class Goldens:
@@ -64,28 +68,28 @@ class Goldens:
             return self._known[key]
         standard = _compute(operation, case, precision)
         self._known[key] = standard
-        self._bytes += standard.golden.nbytes
+        self._bytes += standard.nbytes
         while self._bytes > _MOST_BYTES and len(self._known) > 1:
             _, oldest = self._known.popitem(last=False)
-            self._bytes -= oldest.golden.nbytes
+            self._bytes -= oldest.nbytes
         return standard
 
 
-def compute(operation: Operation, case: Case, precision: Precision) -> Golden:
-    """Return the golden result of ``case`` under ``precision``; of its sampled rows where it is huge."""
+def compute(operation: Operation, case: Case, precision: Precision) -> dict[str, Golden]:
+    """Return the golden results of ``case`` under ``precision``, by name; of sampled rows where one is huge."""
     _, values = _inputs(operation, case)
     return evaluate(operation, case, precision, values)
 
 
 def _compute(operation: Operation, case: Case, precision: Precision) -> Standard:
     inputs, values = _inputs(operation, case)
-    golden = evaluate(operation, case, precision, values)
+    goldens = evaluate(operation, case, precision, values)
 
-    def plain(changed: Mapping[str, np.ndarray]) -> np.ndarray:
-        return operation.call(operation.reference, changed, case)
+    def plain(changed: Mapping[str, np.ndarray]) -> tuple[np.ndarray, ...]:
+        return _several(operation.call(operation.reference, changed, case))
 
-    teeth = bite(golden, values, plain, reduced_axes=operation.reduced_axes(case), neutral=operation.neutral)
-    return Standard(golden, teeth, precision, inputs)
+    teeth = bite_all(goldens, values, plain, reduced_axes=operation.reduced_axes(case), neutral=operation.neutral)
+    return Standard(goldens, teeth, precision, inputs)
 
 
 def _inputs(operation: Operation, case: Case) -> tuple[str, dict[str, np.ndarray]]:
@@ -100,24 +104,27 @@ def _inputs(operation: Operation, case: Case) -> tuple[str, dict[str, np.ndarray
     return label, {name: decode(array, forms[name].dtype) for name, array in made.items()}
 
 
-def evaluate(operation: Operation, case: Case, precision: Precision, values: Mapping[str, np.ndarray]) -> Golden:
-    """Return the golden result of ``case`` on inputs of these ``values`` (decoded) under ``precision``."""
-    shape = operation.output_shape(case)
+def evaluate(
+    operation: Operation, case: Case, precision: Precision, values: Mapping[str, np.ndarray]
+) -> dict[str, Golden]:
+    """Return the golden results of ``case``, by name, on inputs of these ``values`` (decoded) under ``precision``."""
     independent = operation.independent_axis(case)
-    if independent is None or math.prod(shape) <= BLOCK:
-        return _piece(operation, case, precision, values)
-    axis, along = independent
-    if sampled(case, shape, axis) is not None:
-        return _piece(operation, case, precision, values)  # these are the values of the sampled rows alone
+    if independent is None:
+        return _pieces(operation, case, precision, values)
+    (axis, along), shape = independent, operation.output_shape(case)
+    # Of a huge result these are the values of the sampled rows alone.
+    if math.prod(shape) <= BLOCK or sampled(case, shape, axis) is not None:
+        return _pieces(operation, case, precision, values)
     # A matrix product takes its other operand apart for each block, so that those are larger.
     rows = max(256 if operation.multiplies_matrices else 1, BLOCK * shape[axis] // math.prod(shape))
 
     def pieces() -> Iterator[Golden]:
         for start in range(0, shape[axis], rows):
             part = slice(start, start + rows)
-            yield _piece(operation, case, precision, {**values, **_taken(values, along, part)})
+            yield from _pieces(operation, case, precision, {**values, **_taken(values, along, part)}).values()
 
-    return joined(pieces(), shape, axis)
+    (name,) = operation.results(case)
+    return {name: joined(pieces(), shape, axis)}
 
 
 def _taken(values: Mapping[str, np.ndarray], along: Mapping[str, int], part: slice | np.ndarray) -> dict[str, Any]:
@@ -125,13 +132,18 @@ def _taken(values: Mapping[str, np.ndarray], along: Mapping[str, int], part: sli
     return {name: np.moveaxis(np.moveaxis(values[name], axis, 0)[part], 0, axis) for name, axis in along.items()}
 
 
-def _piece(operation: Operation, case: Case, precision: Precision, values: Mapping[str, np.ndarray]) -> Golden:
-    dtype = operation.output_dtype(case)
+def _pieces(
+    operation: Operation, case: Case, precision: Precision, values: Mapping[str, np.ndarray]
+) -> dict[str, Golden]:
+    # Integers, an index or a packed weight, are exact and stay what they are.
+    enclosed = {
+        name: Enclosure(value, precision) if value.dtype == np.float64 else value for name, value in values.items()
+    }
     with np.errstate(all="ignore"):
-        if not dtype_of(dtype).is_float:
-            return seal(operation.call(operation.reference, values, case), dtype)
-        # Integers, an index or a packed weight, are exact and stay what they are.
-        enclosed = {
-            name: Enclosure(value, precision) if value.dtype == np.float64 else value for name, value in values.items()
-        }
-        return seal(operation.call(operation.reference, enclosed, case), dtype)
+        results = _several(operation.call(operation.reference, enclosed, case))
+        forms = operation.results(case).items()
+        return {name: seal(result, form.dtype) for (name, form), result in zip(forms, results, strict=True)}
+
+
+def _several(result: Any) -> tuple[Any, ...]:
+    return result if isinstance(result, tuple) else (result,)

@@ -10,9 +10,9 @@ from dataclasses import replace
 from hypothesis import settings
 
 from golden.case import Case
-from golden.judge import Verdict, judge
+from golden.judge import Verdict, judge_all
 from kernels import strategies
-from platforms.outcome import Outcome
+from platforms.outcome import Outcome, Result
 from platforms.paradigm import paradigm_of
 from platforms.pool import GatewayLost, Pool
 from reports.bundle import Bundle
@@ -142,18 +142,18 @@ class Run:
         if ran.input_digest and ran.input_digest != standard.input_digest:
             message = f"the worker's inputs differ: {ran.input_digest} there, {standard.input_digest} here"
             return self._record(subject, case, suite, "input changed", standard, ran, message=message)
-        if ran.status != "returned" or ran.output is None:
+        if ran.status != "returned":
             ended = "crashed" if ran.status == "raised" else ran.status
             status = next((one.kind for one in ran.damage), ended)
             return self._record(subject, case, suite, status, standard, ran, message=ran.message)
-        mismatch = _mismatch(subject, case, ran)
-        if mismatch:
-            return self._record(subject, case, suite, "wrong", standard, ran, message=mismatch)
-        verdict = judge(standard.golden, ran.output)
+        if other := mismatch(subject, case, ran):
+            return self._record(subject, case, suite, "wrong", standard, ran, message=other)
+        outputs = [result.array for result in ran.results]
+        verdict = judge_all(standard.goldens, outputs)
         accounted = ""
         if not verdict.passes:
-            accounted, verdict, other = account(subject, case, ran.output, verdict, self.goldens, self.pool)
-            standard = other or standard
+            accounted, verdict, met = account(subject, case, outputs, verdict, self.goldens, self.pool)
+            standard = met or standard
         status = "drift" if accounted else verdict.status
         if status in ("exact", "within") and (standard.teeth.vacuous or 0 < verdict.elements == verdict.open):
             status = "vacuous"
@@ -177,7 +177,6 @@ class Run:
         accounted: str = "",
         message: str = "",
     ) -> Record:
-        output = ran.output if ran else None
         record = Record(
             suite=suite,
             case=case.line,
@@ -200,7 +199,7 @@ class Run:
             accounted=accounted,
             refused=standard.teeth.refused if standard else (),
             accepted=standard.teeth.accepted if standard else (),
-            digest=hashlib.sha256(output.tobytes()).hexdigest()[:16] if output is not None else "",
+            digest=_digest(ran.results) if ran else "",
             input_digest=standard.input_digest if standard else "",
         )
         return self._stated(record)
@@ -211,9 +210,17 @@ class Run:
         return record
 
 
-def _mismatch(subject: Subject, case: Case, ran: Outcome) -> str:
-    """Return how the output's dtype or shape breaks the contract, or ""."""
-    shape, dtype = subject.operation.output_shape(case), subject.operation.output_dtype(case)
-    if ran.dtype != dtype or tuple(ran.shape) != shape:
-        return f"returned {ran.dtype}{list(ran.shape)} instead of {dtype}{list(shape)}"
-    return ""
+def mismatch(subject: Subject, case: Case, ran: Outcome) -> str:
+    """Return how the number, dtypes or shapes of the results break the contract, or ""."""
+    promised = [f"{form.dtype}{list(form.shape)}" for form in subject.operation.results(case).values()]
+    returned = [f"{result.dtype}{list(result.shape)}" for result in ran.results]
+    return "" if promised == returned else f"returned {', '.join(returned)} instead of {', '.join(promised)}"
+
+
+def _digest(results: Sequence[Result]) -> str:
+    if not results:
+        return ""
+    state = hashlib.sha256()
+    for result in results:
+        state.update(result.array.tobytes())
+    return state.hexdigest()[:16]

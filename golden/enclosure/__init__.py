@@ -27,7 +27,7 @@ from golden.enclosure.elementwise import (
     tanh,
     where,
 )
-from golden.enclosure.movement import broadcast, repeated, reshaped, squeezed, swapped, taken
+from golden.enclosure.movement import broadcast, concatenated, repeated, reshaped, squeezed, swapped, taken
 from golden.enclosure.products import matmul
 from golden.enclosure.reductions import amax, mean, total
 
@@ -36,6 +36,7 @@ __all__ = [
     "absolute",
     "amax",
     "broadcast",
+    "concatenated",
     "constant",
     "cos",
     "either",

@@ -35,6 +35,24 @@ def broadcast(x: Any, shape: Sequence[int]) -> Any:
     return _moved(_shared(x), lambda array: np.broadcast_to(array, tuple(shape)))
 
 
+def concatenated(parts: Sequence[Any], axis: int) -> Any:
+    """Return ``parts``, enclosures or plain arrays alike, one after the other along ``axis``."""
+    first = parts[0]
+    if not isinstance(first, Enclosure):
+        return np.concatenate(parts, axis)
+    value = np.concatenate([part.value for part in parts], axis)
+
+    def joined(rows: Sequence[Any]) -> Any:
+        return np.concatenate([np.broadcast_to(row, part.shape) for row, part in zip(rows, parts, strict=True)], axis)
+
+    plain = all(type(part.tail) is float for part in parts)
+    tail = 0.0 if plain else joined([part.tail for part in parts])
+    if all(part.is_exact for part in parts):
+        return Enclosure(value, first.precision, tail=tail)
+    errors = np.stack([joined([part.row(row) for part in parts]) for row in range(4)])
+    return Enclosure(value, first.precision, tail=tail, errors=errors)
+
+
 def taken(x: Any, index: Any) -> Any:
     """Return ``x[index]``, for any index that NumPy takes."""
     return _moved(x, lambda array: array[index])

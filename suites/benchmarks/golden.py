@@ -66,7 +66,7 @@ def measured(case: Case) -> list[float]:
             return operation.call(operation.reference, values, case)
 
     values, held = decoded(), sum(x.nbytes for x in stored.values())
-    golden = evaluate(operation, case, precision, values)
+    (golden,) = evaluate(operation, case, precision, values).values()
     formula = fastest(lambda: plain(values))
     certified = fastest(lambda: evaluate(operation, case, precision, values), 3)
     most = held + peak(lambda: evaluate(operation, case, precision, decoded()))

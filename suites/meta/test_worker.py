@@ -92,8 +92,13 @@ def returns_nothing(x):
     torch.relu(x)
 
 @implementation("relu", paradigm="torch")
-def returns_two(x):
-    return torch.relu(x), x
+def returns_list(x):
+    return [torch.relu(x), torch.relu(x)]
+
+@implementation("relu", paradigm="torch")
+def returns_twice(x):
+    out = torch.relu(x)
+    return out, out
 
 @implementation("relu", paradigm="torch")
 def returns_truth(x):
@@ -178,7 +183,8 @@ def expected() -> np.ndarray:
 def assert_good(outcome: Outcome) -> None:
     assert outcome.status == "returned", outcome
     assert outcome.output is not None
-    assert (outcome.dtype, outcome.shape, outcome.damage) == ("float32", (3, 17), ())
+    assert [(result.dtype, result.shape) for result in outcome.results] == [("float32", (3, 17))]
+    assert outcome.damage == ()
     assert np.array_equal(outcome.output, expected())
 
 
@@ -283,7 +289,8 @@ def test_an_exception_says_type_text_and_line_and_costs_no_process(pool: Pool, k
     ("name", "said"),
     [
         ("returns_nothing", "returned None"),
-        ("returns_two", "returned a tuple of 2"),
+        ("returns_list", "returned a list of 2"),
+        ("returns_twice", "results that share memory"),
         ("returns_truth", "a tensor of bool"),
         ("returns_its_input", "memory of its input x"),
     ],

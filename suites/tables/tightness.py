@@ -14,6 +14,7 @@ from platforms.platform import Platform
 from platforms.pool import Pool
 from suites.drawn import drawn
 from suites.goldens import Goldens
+from suites.run import mismatch
 from suites.subject import Subject
 from suites.tables.markdown import document, table
 
@@ -99,7 +100,7 @@ def _rows(subjects: Sequence[Subject], pool: Pool, cases: int, budget: int) -> I
 
 def _measure(subject: Subject, case: Case, goldens: Goldens, pool: Pool, found: Distribution) -> None:
     ran = pool.run(subject.platform, subject.implementation.id, case)
-    if ran.output is not None:
-        golden = goldens.of(subject.operation, case).golden
-        if ran.output.shape == golden.nominal.shape and ran.output.dtype == golden.nominal.dtype:
-            found.add(golden, ran.output)
+    if ran.status == "returned" and not mismatch(subject, case, ran):
+        for golden, result in zip(goldens.of(subject.operation, case).goldens.values(), ran.results, strict=True):
+            if dtype_of(golden.dtype).is_float:
+                found.add(golden, result.array)
