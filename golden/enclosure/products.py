@@ -41,12 +41,13 @@ def matmul(a: Any, b: Any) -> Any:
     left, right = (_finite(x) for x in operands)
     product = exact_matmul(left, right, doubled=precision.doubled)
     value, tail, magnitude = product.value, product.tail, product.magnitude
-    errors = accumulation(left.shape[-1], magnitude, precision, products=True)
+    aligned = _aligned(left, right, magnitude, precision)
+    errors = accumulation(left.shape[-1], aligned, precision, products=True)
     if repeats(left, -1) and repeats(right, -2):
         errors = one_sided(errors)
     errors[RADIUS] += product.radius
     if a.is_exact and b.is_exact and not precision.flushed and _parts(precision) == 1:
-        unrounded = magnitude <= _unrounded(left, right, magnitude, precision)
+        unrounded = aligned <= _unrounded(left, right, aligned, precision)
         errors[HARD:] = np.where(unrounded, 0.0, errors[HARD:])
     else:
         errors += _of_operands(a, b, left, right)
@@ -59,6 +60,20 @@ def matmul(a: Any, b: Any) -> Any:
     special = _special_products(*operands)
     open_ = (magnitude > precision.largest_sum) & ~np.isnan(special)
     return settled(value + special, precision, open_=open_ | _doubtful(a, b), tail=tail, errors=errors)
+
+
+def _aligned(left: np.ndarray, right: np.ndarray, magnitude: np.ndarray, precision: Precision) -> np.ndarray:
+    """Return the magnitude that the terms have where a matrix unit lines them up, going by their operands' exponents.
+
+    Units that round their operands do not normalize subnormal ones, which count as the smallest normal number: a sum
+    with such a term keeps as many bits less as that is larger.
+    """
+    if not precision.operands or not precision.dtype:
+        return magnitude
+    least, sizes = precision.dtype.smallest_normal, (np.abs(left), np.abs(right))
+    if not any(((0 < size) & (size < least)).any() for size in sizes):
+        return magnitude
+    return np.matmul(*(np.where(size > 0, np.maximum(size, least), 0.0) for size in sizes))
 
 
 def _doubtful(a: Enclosure, b: Enclosure) -> np.ndarray | bool:

@@ -163,6 +163,19 @@ def test_a_product_below_the_last_subnormal_bit_may_be_truncated() -> None:
     assert not judge(golden, np.array([[-23280 * 2.0**-149]], np.float32)).passes
 
 
+def test_a_subnormal_operand_of_tf32_is_lined_up_as_if_it_were_normal() -> None:
+    """An H200's tensor core lost 1.8 units of this sum's last place: the larger term has a subnormal factor."""
+    tensors = {"a": TensorSpec("wide"), "b": TensorSpec("subnormal")}
+    case = Case("gemm", "float32", {"m": 2, "n": 7, "k": 2}, tensors=tensors, seed=0)
+    truncated = relaxed(OPERATIONS["gemm"].precision("float32"), "tf32", "float32")[2]
+    golden, _ = sealed("gemm", case, truncated)
+    output = golden.nominal.copy()
+    output[1, 5] = -1.27025366e-34
+    assert judge(golden, output).status != "wrong"
+    output[1, 5] = -1.2704e-34
+    assert judge(golden, output).status == "wrong"
+
+
 @pytest.mark.parametrize("dtype", ["float64", "float32", "float16", "bfloat16"])
 def test_an_addition_must_be_rounded_to_nearest(dtype: str) -> None:
     case = Case("add", dtype, {"x": [999], "y": [999]})
