@@ -33,12 +33,21 @@ class TensorSpec:
 
 @dataclass(frozen=True)
 class Form:
-    """Shape and dtype of a tensor, and for an input of integers the range [low, high) that is asked of them."""
+    """Shape and dtype of a tensor, and for an input of integers the range [low, high) that is asked of them.
+
+    ``values``, in row-major order, are those of an integer tensor that the rest of the case fixes, such as the offsets
+    of sequences whose lengths are dims: its regime then says nothing. Raises ValueError unless they fill the shape.
+    """
 
     shape: tuple[int, ...]
     dtype: str
     low: int | None = None
     high: int | None = None
+    values: tuple[int, ...] | None = None
+
+    def __post_init__(self) -> None:
+        if self.values is not None and len(self.values) != self.size:
+            raise ValueError(f"{len(self.values)} values do not fill a tensor of shape {self.shape}")
 
     @property
     def size(self) -> int:

@@ -181,6 +181,8 @@ def make_input(case: Case, tensor: str, form: Form) -> np.ndarray:
     shape, axis = form.shape, layouts.expanded_axis(spec.layout)
     if axis is not None and axis >= len(shape):
         raise CaseError(f"tensors.{tensor}: layout {spec.layout!r} expands axis {axis} of shape {shape}")
+    if form.values is not None:
+        return _fixed(tensor, form, expanded=axis is not None)
     drawn = tuple(1 if index == axis and size else size for index, size in enumerate(shape))
     # A scalar is drawn as one element, since NumPy turns results of rank 0 into scalars that cannot be assigned to.
     values = known[spec.regime](Words(case.seed, tensor), drawn or (1,), dtype_of(form.dtype))
@@ -188,6 +190,13 @@ def make_input(case: Case, tensor: str, form: Form) -> np.ndarray:
         values = form.low + values % max(form.high - form.low, 1)
     whole = np.broadcast_to(encode(values, form.dtype).reshape(drawn), shape)
     return whole if whole.size > HUGE else np.array(whole, order="C")
+
+
+def _fixed(tensor: str, form: Form, *, expanded: bool) -> np.ndarray:
+    """Return the input whose values the form gives; raises CaseError where a layout would repeat one of its slices."""
+    if expanded:
+        raise CaseError(f"tensors.{tensor}: its values follow from the case: no layout may expand an axis of it")
+    return encode(np.array(form.values, np.int64).reshape(form.shape), form.dtype)
 
 
 def make_inputs(case: Case, forms: Mapping[str, Form | tuple[int, ...]]) -> dict[str, np.ndarray]:

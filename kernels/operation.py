@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from golden.case import Case, CaseError, Form
@@ -80,6 +80,13 @@ class Operation:
         """Return the range [low, high) of an integer tensor's values, such as an index; None for all, by default."""
         return None
 
+    def values(self, case: Case, tensor: str) -> Sequence[int] | None:
+        """Return all values of an integer tensor in row-major order, where the case's dims fix them; None by default.
+
+        Offsets of sequences whose lengths are dims are an example.
+        """
+        return None
+
     def output_dtype(self, case: Case) -> str:
         """Return the dtype of the result; the case's, by default."""
         return case.dtype
@@ -119,7 +126,10 @@ class Operation:
         return {name: self._form(case, name, shape) for name, shape in self.shapes(case).items()}
 
     def _form(self, case: Case, name: str, shape: tuple[int, ...]) -> Form:
-        return Form(tuple(shape), self.tensor_dtypes.get(name, case.dtype), *(self.limits(case, name) or ()))
+        low, high = self.limits(case, name) or (None, None)
+        values = self.values(case, name)
+        dtype = self.tensor_dtypes.get(name, case.dtype)
+        return Form(tuple(shape), dtype, low, high, values if values is None else tuple(values))
 
     @functools.cached_property
     def signature(self) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from golden.case import Case, TensorSpec
+from golden.case import Case, CaseError, Form, TensorSpec
 from golden.dtypes import DTYPES, FLOATS, INTEGERS, decode
 from golden.inputs import FLOAT_REGIMES, INTEGER_REGIMES, digest, make_inputs
 from kernels.registry import load
@@ -84,6 +84,23 @@ def test_layout_changes_no_value_and_an_expanded_axis_repeats_one_slice() -> Non
 
     assert np.array_equal(made("contiguous"), made("transposed+sliced2"))
     assert (made("expanded0") == made("expanded0")[0]).all()
+
+
+def test_values_that_a_form_fixes_come_in_every_seed_and_layout() -> None:
+    form = Form((2, 3), "int32", values=(0, 3, 3, 10, 11, 12))
+    for seed, text in [(0, "contiguous"), (1, "transposed+sliced2+offset3")]:
+        case = Case("relu", "float32", {}, tensors={"x": TensorSpec("full", text)}, seed=seed)
+        x = make_inputs(case, {"x": form})["x"]
+        assert x.dtype == np.int32
+        assert x.tolist() == [[0, 3, 3], [10, 11, 12]]
+
+
+def test_values_that_a_form_fixes_fill_the_shape_and_are_never_repeated() -> None:
+    with pytest.raises(ValueError, match=r"3 values do not fill a tensor of shape \(2,\)"):
+        Form((2,), "int32", values=(0, 1, 2))
+    case = Case("relu", "float32", {}, tensors={"x": TensorSpec(layout="expanded0")})
+    with pytest.raises(CaseError, match=r"tensors\.x: its values follow from the case"):
+        make_inputs(case, {"x": Form((2,), "int32", values=(0, 1))})
 
 
 def test_tensors_and_seeds_are_independent() -> None:
