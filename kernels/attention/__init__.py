@@ -9,11 +9,9 @@ from hypothesis import strategies as st
 
 from golden import enclosure
 from golden.case import Case, CaseError
-from golden.enclosure import constant
 from kernels import strategies
 from kernels.operation import Operation
-
-LOG2_E = 1.4426950408889634
+from kernels.scaled_dot_product import WORK, attended, visible
 
 
 class Attention(Operation):
@@ -46,23 +44,8 @@ class Attention(Operation):
     def output_shape(self, case: Case) -> tuple[int, ...]:
         return self.shapes(case)["q"]
 
-    @staticmethod
-    @st.composite
-    def _dims(draw: st.DrawFn, budget: int) -> tuple[dict[str, Any], dict[str, Any]]:
-        d = draw(st.sampled_from([size for size in (64, 32, 16, 80, 96, 128, 8, 33, 1) if 4 * size <= budget] or [1]))
-        hk, groups, b = (draw(st.sampled_from(numbers)) for numbers in ([1, 1, 2], [1, 1, 2, 3, 4], [1, 1, 1, 2, 0]))
-        room = max(budget // (d * hk * groups * max(b, 1)), 1)
-        sq, sk = draw(strategies.sizes(min(room, 1100), least=1)), draw(strategies.sizes(min(room, 1100), least=1))
-        params = {
-            "causal": draw(st.booleans()),
-            "scale": draw(st.sampled_from([None, None, 0.125, 1.0])),
-            "softcap": draw(st.sampled_from([None, None, None, 30.0])),
-            "window": draw(st.sampled_from([None, None, None, 1, 5, 64])),
-        }
-        return {"b": b, "h": hk * groups, "hk": hk, "sq": sq, "sk": sk, "d": d}, params
-
     def dims(self, budget: int) -> st.SearchStrategy[tuple[dict[str, Any], dict[str, Any]]]:
-        return self._dims(budget)
+        return drawn(budget)
 
     def regimes(self, dtype: str, tensor: str) -> tuple[str, ...]:
         return self.without_overflow(super().regimes(dtype, tensor), dtype)
@@ -76,32 +59,23 @@ class Attention(Operation):
     def reference(
         self, q: Any, k: Any, v: Any, *, causal: bool, scale: float | None, softcap: float | None, window: int | None
     ) -> Any:
-        groups = np.shape(enclosure.numbers(q))[1] // np.shape(enclosure.numbers(k))[1]
-        k, v = (enclosure.repeated(x, groups, 1) for x in (k, v))
-        size = float(np.shape(enclosure.numbers(q))[-1])
-        factor = enclosure.rsqrt(constant(size, q)) if scale is None else constant(scale, q)
-        scores = enclosure.kept(enclosure.matmul(q, enclosure.swapped(k, -1, -2)) * factor)
-        if softcap is not None:
-            scores = enclosure.tanh(scores / constant(softcap, q)) * constant(softcap, q)
-        seen = visible(*np.shape(enclosure.numbers(scores))[-2:], causal=causal, window=window)
-        scores = enclosure.where(seen, scores, -np.inf)
-        peak = enclosure.amax(scores, -1)
-        log2_e = constant(LOG2_E, q)
-        p = enclosure.either(enclosure.exp(scores - peak), enclosure.exp2(scores * log2_e - peak * log2_e))
-        result = enclosure.matmul(enclosure.kept(p), v) / enclosure.total(p, -1)
-        return enclosure.opened(result, _left_open(seen, k, v))
+        queries, keys = (np.shape(enclosure.numbers(x))[-2] for x in (q, k))
+        return attended(q, k, v, visible(queries, keys, causal=causal, window=window), scale=scale, softcap=softcap)
 
 
-def visible(queries: int, keys: int, *, causal: bool, window: int | None) -> np.ndarray:
-    """Return which key each query sees, as booleans of shape (queries, keys)."""
-    ahead = np.arange(keys)[None, :] - np.arange(queries)[:, None]
-    seen = ahead <= 0 if causal else np.ones_like(ahead, bool)
-    return seen if window is None else seen & (np.abs(ahead) < window)
-
-
-def _left_open(seen: np.ndarray, k: Any, v: Any) -> np.ndarray:
-    """Return where a query sees no key, or a special value stands where it does not look."""
-    finite = np.isfinite(enclosure.numbers(k)) & np.isfinite(enclosure.numbers(v))
-    special = np.swapaxes(~finite.all(-1, keepdims=True), -1, -2)
-    hidden = np.matmul(special, ~seen.T) > 0
-    return np.swapaxes(hidden, -1, -2) | ~seen.any(-1, keepdims=True)
+@st.composite
+def drawn(draw: st.DrawFn, budget: int) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Draw dims and params of attention: head sizes that models have and others, grouped heads, lengths that differ."""
+    d = draw(st.sampled_from([size for size in (64, 32, 16, 80, 96, 128, 8, 33, 1) if 4 * size <= budget] or [1]))
+    hk, groups, b = (draw(st.sampled_from(numbers)) for numbers in ([1, 1, 2], [1, 1, 2, 3, 4], [1, 1, 1, 2, 0]))
+    heads = hk * groups * max(b, 1)
+    room = min(max(budget // (d * heads), 1), 1100)
+    sq = draw(strategies.sizes(room, least=1))
+    sk = draw(strategies.sizes(min(room, max(WORK * budget // (heads * sq), 1)), least=1))
+    params = {
+        "causal": draw(st.booleans()),
+        "scale": draw(st.sampled_from([None, None, 0.125, 1.0])),
+        "softcap": draw(st.sampled_from([None, None, None, 30.0])),
+        "window": draw(st.sampled_from([None, None, None, 1, 5, 64])),
+    }
+    return {"b": b, "h": hk * groups, "hk": hk, "sq": sq, "sk": sk, "d": d}, params

@@ -1,4 +1,7 @@
-"""What the PyTorch files share: matrix products as precise as the contract says, whatever the process has set."""
+"""What the PyTorch files share: matrix products as precise as the contract says, whatever the process has set.
+
+And attention by such products, for the files of its kinds.
+"""
 
 from __future__ import annotations
 
@@ -39,3 +42,26 @@ def precision(float32: str) -> Iterator[None]:
 def wide(x: torch.Tensor) -> torch.Tensor:
     """Return ``x`` in the dtype that contracts compute it in: float32 for narrower ones."""
     return x if x.dtype == torch.float64 else x.float()
+
+
+def attended(
+    q: torch.Tensor,
+    k: torch.Tensor,
+    v: torch.Tensor,
+    seen: torch.Tensor,
+    *,
+    scale: float | None,
+    softcap: float | None = None,
+) -> torch.Tensor:
+    """Return softmax(scale q k^T) v over the keys that are ``seen``, by whole matrices, as precise as is set.
+
+    Tensors are (..., heads, length, size); a head of ``k`` and ``v`` may serve several of ``q``. ``seen`` broadcasts
+    to the scores; ``scale`` None is 1 / sqrt(size); a ``softcap`` c makes c tanh(score / c) of a score.
+    """
+    groups = q.shape[-3] // k.shape[-3]
+    keys, values = (wide(x).repeat_interleave(groups, -3) for x in (k, v))
+    scores = torch.matmul(wide(q), keys.transpose(-1, -2)) * (q.shape[-1] ** -0.5 if scale is None else scale)
+    if softcap is not None:
+        scores = softcap * torch.tanh(scores / softcap)
+    weights = torch.softmax(scores.masked_fill(~seen, float("-inf")), -1)
+    return torch.matmul(weights, values).to(q.dtype)

@@ -3,7 +3,7 @@
 import torch
 
 from kernels import implementation
-from kernels.attention import visible
+from kernels.scaled_dot_product import visible
 
 
 def _cut(x):
