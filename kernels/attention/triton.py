@@ -1,85 +1,185 @@
 """attention in Triton: FlashAttention's forward pass, a program for some queries of one head.
 
-Dao et al., "FlashAttention: fast and memory-efficient exact attention with IO-awareness", NeurIPS 2022.
+Dao et al., "FlashAttention: fast and memory-efficient exact attention with IO-awareness", NeurIPS 2022; that keys
+nobody sees are skipped and masks kept to the border, Dao, "FlashAttention-2", ICLR 2024.
 """
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
 import triton
 import triton.language as tl
+from triton.tools.tensor_descriptor import TensorDescriptor
 
 from kernels import implementation
-from kernels.toolchains.triton import tanh, wide
+from kernels.scaled_dot_product import LOG2_E
+from kernels.toolchains.triton import tanh, weighed, wide
 
-_TILES = {
-    torch.float64: (16, 16),
-    torch.float32: (32, 32),
-    torch.float16: (64, 64),
-    torch.bfloat16: (64, 64),
+Shape = tuple[int, int, int, int]
+"""Queries and keys that a program holds at a time, its warps, and the stages of its pipeline."""
+
+_TILES: dict[torch.dtype, Shape] = {
+    torch.float64: (16, 16, 4, 2),
+    torch.float32: (32, 32, 4, 2),
+    torch.float16: (64, 64, 4, 2),
+    torch.bfloat16: (64, 64, 4, 2),
 }
-"""Queries and keys that a program holds at a time."""
 
-LOG2_E = 1.4426950408889634
+LARGE: dict[int, Shape] = {64: (128, 128, 8, 3), 128: (128, 128, 8, 2), 256: (128, 64, 8, 2)}
+"""The same for heads of up to so many elements of 16 bits, on devices with 227 KiB of shared memory a program."""
+
+_NARROW = ("float16", "bfloat16")
+
+_ALIGNMENT = 16
+"""Bytes that a tensor descriptor's address and strides are multiples of."""
+
+
+@triton.jit
+def _scores(left, right, SCALE: tl.constexpr, CAP: tl.constexpr, AFTER: tl.constexpr, WIDE: tl.constexpr):
+    """Return a tile of scores: times SCALE, capped by CAP unless that is 0, times AFTER."""
+    scores = tl.dot(left, right, input_precision="ieee", out_dtype=WIDE)
+    if CAP != 0.0:
+        return tanh(scores * SCALE / CAP) * CAP * AFTER
+    return scores * SCALE * AFTER
+
+
+@triton.jit
+def _masked(
+    scores, row, column, keys, window, CAUSAL: tl.constexpr, WINDOWED: tl.constexpr
+):  # fmt: skip
+    """Return ``scores`` with -inf where the query of ``row`` does not see the key of ``column``."""
+    seen = column < keys
+    if CAUSAL:
+        seen = seen & (column <= row)
+    if WINDOWED:
+        seen = seen & (column - row < window) & (row - column < window)
+    return tl.where(seen, scores, float("-inf"))
+
+
+@triton.jit
+def _bounds(
+    top, keys, window, M: tl.constexpr, N: tl.constexpr,
+    CAUSAL: tl.constexpr, WINDOWED: tl.constexpr, SKIP: tl.constexpr, SPLIT: tl.constexpr,
+):  # fmt: skip
+    """Return begin, low, high, end: queries ``top`` to ``top + M - 1`` see keys from begin to end, and all of them
+    those from low to high, which no mask is needed for. With nothing to SKIP these are all keys, and with nothing to
+    SPLIT off there are none between low and high.
+    """
+    begin, low, high, end = 0, 0, keys // N * N, keys
+    if CAUSAL:
+        high = tl.minimum(high, (top + 1) // N * N)
+        end = tl.minimum(end, top + M)
+    if WINDOWED:
+        begin = tl.maximum(top - window + 1, 0) // N * N
+        low = tl.cdiv(tl.maximum(top + M - window, 0), N) * N
+        high = tl.minimum(high, (top + window) // N * N)
+        end = tl.minimum(end, top + M + window - 1)
+    if not SKIP:
+        begin, end = 0, keys
+    if not SPLIT:
+        low, high = begin, begin
+    low = tl.minimum(low, end)
+    return begin, low, tl.maximum(high, low), end
+
+
+@triton.jit
+def _tile(
+    x, batch, head, start, keys, size, x0, x1, x2, x3,
+    N: tl.constexpr, D: tl.constexpr, WHOLE: tl.constexpr, MASKED: tl.constexpr, DESCRIBED: tl.constexpr,
+):  # fmt: skip
+    """Return ``N`` keys or values of one head from ``start`` on: MASKED where there may be fewer, WHOLE where heads
+    fill the tile; zeros beyond. A descriptor knows all of that by itself.
+    """
+    if DESCRIBED:
+        tile = x.load([batch, head, start, 0]).reshape(N, D)
+    else:
+        across, inner = tl.arange(0, N)[:, None], tl.arange(0, D).to(tl.int64)[None, :]
+        base = x + batch.to(tl.int64) * x0 + head.to(tl.int64) * x1 + tl.cast(start, tl.int64) * x2
+        at = base + (across.to(tl.int64) * x2 + inner * x3)
+        if MASKED:
+            tile = tl.load(at, mask=(start + across < keys) & (inner < size), other=0.0)
+        elif WHOLE:
+            tile = tl.load(at)
+        else:
+            tile = tl.load(at, mask=inner < size, other=0.0)
+    return tile
+
+
+@triton.jit
+def _attended(
+    left, k, v, batch, shared, begin, end, row, keys, window, size, k0, k1, k2, k3, v0, v1, v2, v3,
+    peak, total, result,
+    SCALE: tl.constexpr, CAP: tl.constexpr, AFTER: tl.constexpr, FOLD: tl.constexpr,
+    N: tl.constexpr, D: tl.constexpr, WHOLE: tl.constexpr, MASKED: tl.constexpr, DESCRIBED: tl.constexpr,
+    CAUSAL: tl.constexpr, WINDOWED: tl.constexpr, BINARY: tl.constexpr, WIDE: tl.constexpr,
+):  # fmt: skip
+    """Return the running softmax and result after keys from ``begin`` to ``end``."""
+    for start in range(begin, end, N):
+        right = _tile(k, batch, shared, start, keys, size, k0, k1, k2, k3, N, D, WHOLE, MASKED, DESCRIBED)
+        scores = _scores(left, tl.trans(right), 1.0 if FOLD else SCALE, CAP, 1.0 if FOLD else AFTER, WIDE)
+        if MASKED:
+            column = start + tl.arange(0, N)[None, :]
+            scores = _masked(scores, row, column, keys, window, CAUSAL, WINDOWED)
+        weights, faded, peak, total = weighed(scores, peak, total, SCALE * AFTER if FOLD else 1.0, BINARY)
+        block = _tile(v, batch, shared, start, keys, size, v0, v1, v2, v3, N, D, WHOLE, MASKED, DESCRIBED)
+        result = tl.dot(weights.to(block.dtype), block, result * faded, input_precision="ieee", out_dtype=WIDE)
+    return peak, total, result
 
 
 @triton.jit
 def _flash(
     q, k, v, out, heads, groups, queries, keys, size, window,
     q0, q1, q2, q3, k0, k1, k2, k3, v0, v1, v2, v3,
-    SCALE: tl.constexpr, CAP: tl.constexpr, M: tl.constexpr, N: tl.constexpr, D: tl.constexpr,
-    CAUSAL: tl.constexpr, CAPPED: tl.constexpr,
-    WINDOWED: tl.constexpr, BINARY: tl.constexpr, WIDE: tl.constexpr,
+    SCALE: tl.constexpr, CAP: tl.constexpr, AFTER: tl.constexpr, FOLD: tl.constexpr,
+    M: tl.constexpr, N: tl.constexpr, D: tl.constexpr, WHOLE: tl.constexpr, DESCRIBED: tl.constexpr,
+    CAUSAL: tl.constexpr, WINDOWED: tl.constexpr, SKIP: tl.constexpr, SPLIT: tl.constexpr,
+    BINARY: tl.constexpr, WIDE: tl.constexpr,
 ):  # fmt: skip
-    head = tl.program_id(1).to(tl.int64)
+    tiles = tl.cdiv(queries, M)
+    head = tl.program_id(0) // tiles
     batch, shared = head // heads, head % heads // groups
-    row = tl.program_id(0) * M + tl.arange(0, M)
-    inner = tl.arange(0, D)
-    rows, depth = row[:, None].to(tl.int64), inner[None, :].to(tl.int64)
-    left = tl.load(
-        q + batch * q0 + head % heads * q1 + rows * q2 + depth * q3,
-        mask=(rows < queries) & (depth < size),
-        other=0.0,
-    )
-    keys_at, values_at = k + batch * k0 + shared * k1, v + batch * v0 + shared * v1
+    # The later queries are, the more keys they see: the longest programs first, so that no long one starts last.
+    top = (tiles - 1 - tl.program_id(0) % tiles) * M
+    row = top + tl.arange(0, M)[:, None]
+    rows, depth = row.to(tl.int64), tl.arange(0, D).to(tl.int64)[None, :]
+    inside = (row < queries) & (depth < size)
+    first = q + batch.to(tl.int64) * q0 + (head % heads).to(tl.int64) * q1
+    left = tl.load(first + (rows * q2 + depth * q3), mask=inside, other=0.0)
     peak = tl.full((M, 1), float("-inf"), WIDE)
     total = tl.zeros((M, 1), WIDE)
     result = tl.zeros((M, D), WIDE)
-    for start in range(0, keys, N):
-        column = (start + tl.arange(0, N)).to(tl.int64)
-        right = tl.load(
-            keys_at + column[None, :] * k2 + inner[:, None].to(tl.int64) * k3,
-            mask=(column[None, :] < keys) & (inner[:, None] < size),
-            other=0.0,
-        )
-        scores = tl.dot(left, right, input_precision="ieee", out_dtype=WIDE) * SCALE
-        if CAPPED:
-            scores = tanh(scores / CAP) * CAP
-            if BINARY:
-                scores = scores * 1.4426950408889634
-        seen = column[None, :] < keys
-        if CAUSAL:
-            seen = seen & (column[None, :] <= rows)
+    begin, low, high, end = _bounds(top, keys, window, M, N, CAUSAL, WINDOWED, SKIP, SPLIT)
+    if SPLIT:
         if WINDOWED:
-            seen = seen & (column[None, :] - rows < window) & (rows - column[None, :] < window)
-        scores = tl.where(seen, scores, float("-inf"))
-        # Whatever a maximum makes of a NaN, the sum of exponentials keeps it.
-        higher = tl.maximum(peak, tl.max(scores, 1, keep_dims=True))
-        shift = tl.where(higher == float("-inf"), 0.0, higher)
-        if BINARY:
-            weights, faded = tl.exp2(scores - shift), tl.exp2(peak - shift)
-        else:
-            weights, faded = tl.exp(scores - shift), tl.exp(peak - shift)
-        total = total * faded + tl.sum(weights, 1, keep_dims=True)
-        block = tl.load(
-            values_at + column[:, None] * v2 + depth * v3,
-            mask=(column[:, None] < keys) & (depth < size),
-            other=0.0,
-        )
-        result = result * faded + tl.dot(weights.to(block.dtype), block, input_precision="ieee", out_dtype=WIDE)
-        peak = higher
-    target = out + (head * queries + rows) * size + depth
-    tl.store(target, result / total, mask=(rows < queries) & (depth < size))
+            peak, total, result = _attended(
+                left, k, v, batch, shared, begin, low, row, keys, window, size, k0, k1, k2, k3, v0, v1, v2, v3,
+                peak, total, result,
+                SCALE, CAP, AFTER, FOLD, N, D, WHOLE, True, DESCRIBED, CAUSAL, WINDOWED, BINARY, WIDE,
+            )  # fmt: skip
+        peak, total, result = _attended(
+            left, k, v, batch, shared, low, high, row, keys, window, size, k0, k1, k2, k3, v0, v1, v2, v3,
+            peak, total, result,
+            SCALE, CAP, AFTER, FOLD, N, D, WHOLE, False, DESCRIBED, CAUSAL, WINDOWED, BINARY, WIDE,
+        )  # fmt: skip
+    peak, total, result = _attended(
+        left, k, v, batch, shared, high, end, row, keys, window, size, k0, k1, k2, k3, v0, v1, v2, v3,
+        peak, total, result,
+        SCALE, CAP, AFTER, FOLD, N, D, WHOLE, True, DESCRIBED, CAUSAL, WINDOWED, BINARY, WIDE,
+    )  # fmt: skip
+    target = out + head.to(tl.int64) * queries * size + (rows * size + depth)
+    tl.store(target, result / total, mask=inside)
+
+
+def _arithmetic(size: int, scale: float | None, softcap: float | None, *, binary: bool) -> dict[str, Any]:
+    """Return what scores are multiplied by and capped with, as a kernel's arguments."""
+    return {
+        "SCALE": size**-0.5 if scale is None else scale,
+        "CAP": softcap or 0.0,
+        "AFTER": LOG2_E if binary else 1.0,
+        "BINARY": binary,
+    }
 
 
 def _launch(
@@ -91,22 +191,28 @@ def _launch(
     softcap: float | None,
     window: int | None,
     *,
-    binary: bool,
+    binary: bool = True,
+    skip: bool = True,
+    split: bool = True,
+    fold: bool = True,
+    shape: Shape | None = None,
+    described: bool = False,
 ) -> torch.Tensor:
     batch, heads, queries, size = q.shape
     out = torch.empty(q.shape, dtype=q.dtype, device=q.device)
     if not out.numel():
         return out
-    m, n = _TILES[q.dtype]
-    factor = size**-0.5 if scale is None else scale
-    if binary and softcap is None:
-        factor *= LOG2_E
-    _flash[(triton.cdiv(queries, m), batch * heads)](
-        q, k, v, out, heads, heads // k.shape[1], queries, k.shape[2], size, window or 0,
+    depth = max(16, triton.next_power_of_2(size))
+    m, n, warps, stages = shape or _TILES[q.dtype]
+    arithmetic = _arithmetic(size, scale, softcap, binary=binary)
+    tensors = [TensorDescriptor.from_tensor(x, [1, 1, n, depth]) for x in (k, v)] if described else (k, v)
+    _flash[(triton.cdiv(queries, m) * batch * heads,)](
+        q, *tensors, out, heads, heads // k.shape[1], queries, k.shape[2], size, window or 0,
         *q.stride(), *k.stride(), *v.stride(),
-        SCALE=factor, CAP=softcap or 1.0,
-        M=m, N=n, D=max(16, triton.next_power_of_2(size)), CAUSAL=causal, CAPPED=softcap is not None,
-        WINDOWED=window is not None, BINARY=binary, WIDE=wide(q.dtype), num_stages=2,
+        **arithmetic, FOLD=fold and softcap is None and arithmetic["SCALE"] > 0,
+        M=m, N=n, D=depth, WHOLE=size == depth, DESCRIBED=described,
+        CAUSAL=causal, WINDOWED=window is not None, SKIP=skip, SPLIT=split,
+        WIDE=wide(q.dtype), num_warps=warps, num_stages=stages,
     )  # fmt: skip
     return out
 
@@ -123,7 +229,7 @@ def flash(
     window: int | None,
 ) -> torch.Tensor:
     """Return the attention of ``q`` to ``k`` and ``v``, with running maxima and sums in place of whole rows."""
-    return _launch(q, k, v, causal, scale, softcap, window, binary=False)
+    return _launch(q, k, v, causal, scale, softcap, window, binary=False, skip=False, split=False, fold=False)
 
 
 @implementation("attention", paradigm="triton", optimizes="flash", technique="exp2 with folded scale")
@@ -137,5 +243,88 @@ def flash_exp2(
     softcap: float | None,
     window: int | None,
 ) -> torch.Tensor:
-    """Return the same by powers of two, which hardware has: log2 e goes into the scale of the scores."""
-    return _launch(q, k, v, causal, scale, softcap, window, binary=True)
+    """Return the same by powers of two, which hardware has: log2 e goes into the scale, and that into the exponent."""
+    return _launch(q, k, v, causal, scale, softcap, window, skip=False, split=False)
+
+
+@implementation("attention", paradigm="triton", optimizes="flash_exp2", technique="causal block skipping")
+def skipping(
+    q: torch.Tensor,
+    k: torch.Tensor,
+    v: torch.Tensor,
+    *,
+    causal: bool,
+    scale: float | None,
+    softcap: float | None,
+    window: int | None,
+) -> torch.Tensor:
+    """Return the same from the keys that some query of a program sees; tiles beyond the diagonal are not read."""
+    return _launch(q, k, v, causal, scale, softcap, window, split=False)
+
+
+@implementation("attention", paradigm="triton", optimizes="skipping", technique="masks on border tiles only")
+def border(
+    q: torch.Tensor,
+    k: torch.Tensor,
+    v: torch.Tensor,
+    *,
+    causal: bool,
+    scale: float | None,
+    softcap: float | None,
+    window: int | None,
+) -> torch.Tensor:
+    """Return the same with tiles of keys that all queries of a program see in a loop of their own, without masks."""
+    return _launch(q, k, v, causal, scale, softcap, window)
+
+
+@implementation(
+    "attention", paradigm="triton", optimizes="border", technique="tiles that fill shared memory", dtypes=_NARROW
+)
+def large(
+    q: torch.Tensor,
+    k: torch.Tensor,
+    v: torch.Tensor,
+    *,
+    causal: bool,
+    scale: float | None,
+    softcap: float | None,
+    window: int | None,
+) -> torch.Tensor:
+    """Return the same by programs that hold 128 queries, more warps and more stages."""
+    return _launch(q, k, v, causal, scale, softcap, window, shape=_large(q))
+
+
+@implementation("attention", paradigm="triton", optimizes="large", technique="tensor descriptors", dtypes=_NARROW)
+def described(
+    q: torch.Tensor,
+    k: torch.Tensor,
+    v: torch.Tensor,
+    *,
+    causal: bool,
+    scale: float | None,
+    softcap: float | None,
+    window: int | None,
+) -> torch.Tensor:
+    """Return the same; keys and values, copied first if they lie otherwise, are fetched by tensor descriptors."""
+    return _launch(q, _describable(k), _describable(v), causal, scale, softcap, window, shape=_large(q), described=True)
+
+
+def _large(q: torch.Tensor) -> Shape:
+    """Return the large shape for heads as ``q`` has; raises ValueError for larger ones than there is one for."""
+    fitting = [shape for size, shape in LARGE.items() if q.shape[-1] <= size]
+    if not fitting:
+        raise ValueError(f"heads of {q.shape[-1]} elements; these programs hold at most {max(LARGE)}")
+    return fitting[0]
+
+
+def _describable(x: torch.Tensor) -> torch.Tensor:
+    """Return ``x`` as a descriptor can have it: heads contiguous, addresses and strides aligned; a copy if need be."""
+    unit = _ALIGNMENT // x.element_size()
+    if (
+        x.stride(-1) == 1
+        and x.data_ptr() % _ALIGNMENT == 0
+        and all(step and step % unit == 0 for step in x.stride()[:-1])
+    ):
+        return x
+    aligned = torch.empty((*x.shape[:-1], -(-x.shape[-1] // unit) * unit), dtype=x.dtype, device=x.device)
+    return aligned[..., : x.shape[-1]].copy_(x)

@@ -43,6 +43,24 @@ def tanh(x):
     return tl.where(size < 0.5, near, tl.where(x < 0, -far, far))
 
 
+@triton.jit
+def weighed(scores, peak, total, SCALE: tl.constexpr, BINARY: tl.constexpr):
+    """Return a running softmax after a block of ``scores``, times a positive ``SCALE``, has joined it.
+
+    Of each row of the block: exponentials (of two where ``BINARY``) relative to the largest score so far; by what
+    sums so far fade, since that has grown; and the new ``peak`` and ``total``.
+    """
+    # Whatever a maximum makes of a NaN, the sum of exponentials keeps it.
+    higher = tl.maximum(peak, tl.max(scores, 1, keep_dims=True) * SCALE)
+    # As long as a row has shown nothing but -inf, its exponentials are 0, and not those of -inf minus -inf.
+    shift = tl.where(higher == float("-inf"), 0.0, higher)
+    if BINARY:
+        weights, faded = tl.exp2(scores * SCALE - shift), tl.exp2(peak - shift)
+    else:
+        weights, faded = tl.exp(scores * SCALE - shift), tl.exp(peak - shift)
+    return weights, faded, higher, total * faded + tl.sum(weights, 1, keep_dims=True)
+
+
 def wide(dtype: torch.dtype) -> tl.dtype:
     """Return the dtype that contracts compute ``dtype`` in."""
     return tl.float64 if dtype == torch.float64 else tl.float32
