@@ -79,6 +79,8 @@ DTYPES: dict[str, DType] = {
 
 _EXPONENT = np.int64(0x7FF0000000000000)
 
+_MIDDLE, _LOWER_HALF = np.uint32(0x8000), np.uint32(0xFFFF)
+
 FLOATS = tuple(name for name, dtype in DTYPES.items() if dtype.is_float)
 INTEGERS = tuple(name for name, dtype in DTYPES.items() if not dtype.is_float)
 
@@ -114,21 +116,37 @@ def encode(values: np.ndarray, name: str) -> np.ndarray:
     with np.errstate(over="ignore"):
         if name != "bfloat16":  # NumPy rounds float64 once, to nearest even, into the types that it has.
             return np.asarray(values.astype(dtype.storage))
-    rounded = round_to_format(values, dtype.precision, dtype.emin, dtype.largest)
-    codes = (np.asarray(rounded.astype(np.float32)).view(np.uint32) >> np.uint32(16)).astype(np.uint16)
-    return np.where(np.isnan(rounded), np.uint16(0x7FC0), codes)
+    return _upper_halves(values, dtype)
+
+
+def _upper_halves(values: np.ndarray, dtype: DType) -> np.ndarray:
+    """Return the upper halves of ``values`` in float32, which are bfloat16, rounded to nearest even."""
+    codes = np.asarray(values.astype(np.float32)).view(np.uint32)
+    # Where float32 lies in the middle, its own rounding may hide on which side of it the value is.
+    doubtful = ((codes & _LOWER_HALF) == _MIDDLE) | np.isnan(values)
+    codes = codes + (_MIDDLE - np.uint32(1) + ((codes >> np.uint32(16)) & np.uint32(1)))
+    halves = np.asarray((codes >> np.uint32(16)).astype(np.uint16))
+    if doubtful.any():
+        rounded = round_to_format(values[doubtful], dtype.precision, dtype.emin, dtype.largest)
+        upper = (rounded.astype(np.float32).view(np.uint32) >> np.uint32(16)).astype(np.uint16)
+        halves[doubtful] = np.where(np.isnan(rounded), np.uint16(0x7FC0), upper)
+    return halves
 
 
 def ulp(values: np.ndarray, name: str) -> np.ndarray:
     """Return the spacing of dtype ``name`` around each of ``values`` (float64): one unit in the last place.
 
     The spacing of the binade that holds the value (Muller et al., Handbook of Floating-Point Arithmetic, 2.6);
-    the subnormal spacing below the smallest normal number; 1 for integers.
+    the subnormal spacing below the smallest normal number, the largest beyond the range and for NaN; 1 for integers.
     """
     dtype = dtype_of(name)
     if not dtype.is_float:
         return np.ones(np.shape(values))
-    magnitude = np.clip(np.abs(np.nan_to_num(values, nan=0.0)), dtype.smallest_normal, dtype.largest)
     # The number without its significand is the power of two below it.
-    powers = (np.asarray(magnitude).reshape(-1).view(np.int64) & _EXPONENT).view(np.float64)
-    return powers.reshape(np.shape(values)) * 2.0 ** (1 - dtype.precision)
+    powers = (np.asarray(values, np.float64).reshape(-1).view(np.int64) & _EXPONENT).view(np.float64)
+    if powers.size and powers.min() < dtype.smallest_normal:
+        np.maximum(powers, dtype.smallest_normal, out=powers)
+    if powers.size and powers.max() > 2.0**dtype.emax:
+        np.minimum(powers, 2.0**dtype.emax, out=powers)
+    powers *= 2.0 ** (1 - dtype.precision)
+    return powers.reshape(np.shape(values))

@@ -7,6 +7,7 @@ compares. Integers and everything else without a bound must be equal bit for bit
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -121,49 +122,61 @@ def _sealed_whole(result: Enclosure, kind: DType) -> Golden:
 
 def _sealed(result: Enclosure, kind: DType) -> Golden:
     value, precision = np.asarray(result.value), result.precision
-    tail = np.asarray(result.tail)
-    if tail.any():  # so that the value is what their sum rounds to
-        value, tail = map(np.asarray, two_sum(value, tail))
+    tail: np.ndarray | float = 0.0
+    if np.any(result.tail):  # so that the value is what their sum rounds to
+        value, tail = map(np.asarray, two_sum(value, result.tail))
         tail = np.where(np.isfinite(value), tail, 0.0)
-    nominal = encode(value if kind.name == "float64" else _sticky(value, tail), kind.name)
-    # A value that the dtype can hold is stored as it is; only what is still inexact may round once more.
-    held = (decode(nominal, kind.name) == value) & (tail == 0)
+    nominal = value if kind.name == "float64" else encode(_sticky(value, tail), kind.name)
     if result.is_exact:
-        return _rounded_once(value, tail, nominal, held, kind)
+        return _rounded_once(value, tail, nominal, kind)
     narrower = precision.dtype is None or kind.unit > precision.unit or kind.emin > precision.dtype.emin
     hard, bias, noise = result.hard, result.bias, result.noise
-    rounds = np.asarray(np.isfinite(value)) if narrower else np.zeros(value.shape, bool)
-    np.copyto(rounds, ~held & np.isfinite(value), where=hard == 0)
+    # A value that the dtype can hold is stored as it is; only what is still inexact may round once more.
+    computed = np.asarray(hard != 0)
+    rounds = computed & np.isfinite(value) if narrower else False
+    if not computed.all():
+        rounds |= ~computed & _inexact(value, tail, nominal, kind)
     last: np.ndarray | float = 0.0
-    if rounds.any():
-        reach = np.abs(value) + (hard if np.isfinite(hard).all() else np.where(np.isfinite(hard), hard, 0.0))
-        last = ulp(reach, kind.name) / 2 * rounds
-    drift = np.minimum(hard, bias + PROBABLE * noise) + last
+    if np.any(rounds):
+        reach = np.abs(value)
+        reach += hard if np.isfinite(hard).all() else np.where(np.isfinite(hard), hard, 0.0)
+        last = ulp(reach, kind.name) * (0.5 * rounds)
+    biased = bias is hard and type(noise) is float and noise == 0
+    drift = (hard if biased else np.minimum(hard, bias + PROBABLE * noise)) + last
+    hard = drift if biased else hard + last
     figures = _figures(drift, bias, noise + UNIFORM * last)
-    hard = hard + last
     if precision.doubled:
         return Golden(kind.name, value, tail, result.radius, hard, drift, nominal, *figures)
     # Beside these bounds the second half of the value is nothing, and so is the second half of the bounds.
-    radius = np.asarray(result.radius) + np.abs(tail) if tail.ndim else result.radius
-    return Golden(kind.name, value, 0.0, _halved(radius), _halved(hard), _halved(drift), nominal, *figures)
+    radius, hard = _halved(result.radius + np.abs(tail)), _halved(hard)
+    return Golden(kind.name, value, 0.0, radius, hard, hard if biased else _halved(drift), nominal, *figures)
+
+
+def _inexact(value: np.ndarray, tail: np.ndarray | float, nominal: np.ndarray, kind: DType) -> np.ndarray:
+    """Return which finite values the dtype cannot hold, so that they are rounded."""
+    inexact = np.zeros(value.shape, bool) if kind.name == "float64" else np.asarray(decode(nominal, kind.name) != value)
+    if type(tail) is not float:
+        inexact |= tail != 0
+    return inexact & np.isfinite(value)
 
 
 def _figures(drift: np.ndarray, bias: np.ndarray, noise: np.ndarray) -> tuple[float, float]:
     """Return root mean square and mean of the errors that are to be expected, as shares of the drift bound."""
-    judged = np.isfinite(drift) & (drift > 0)
+    judged = (drift > 0) & (drift < np.inf)
     if not judged.all():
-        drift, bias, noise = drift[judged], bias[judged], noise[judged]
-    count = max(drift.size, 1)
-    return float(np.sqrt(np.square((noise + bias) / drift).sum() / count)), float((bias / drift).sum() / count)
+        drift, bias, noise = (np.broadcast_to(x, judged.shape)[judged] for x in (drift, bias, noise))
+    count, shares = max(drift.size, 1), np.ravel((noise + bias) / drift)
+    return math.sqrt(np.vdot(shares, shares) / count), float(np.sum(bias / drift)) / count
 
 
-def _rounded_once(value: np.ndarray, tail: np.ndarray, nominal: np.ndarray, held: np.ndarray, kind: DType) -> Golden:
+def _rounded_once(value: np.ndarray, tail: np.ndarray | float, nominal: np.ndarray, kind: DType) -> Golden:
     """Return the golden result of an exact one, which is rounded once, into its dtype, where that cannot hold it."""
-    inexact = ~held & np.isfinite(value)
+    inexact = _inexact(value, tail, nominal, kind)
     if not inexact.any():
         nothing = np.broadcast_to(0.0, value.shape)
         return Golden(kind.name, value, 0.0, 0.0, nothing, nothing, nominal, 0.0, 0.0)
-    bound = np.where(inexact, ulp(np.abs(value), kind.name) / 2, 0.0)
+    bound = ulp(value, kind.name)
+    bound *= 0.5 * inexact
     return Golden(kind.name, value, tail, 0.0, bound, bound, nominal, UNIFORM, 0.0)
 
 
@@ -172,41 +185,59 @@ def joined(pieces: Iterable[Golden], shape: tuple[int, ...], axis: int) -> Golde
     whole: dict[str, np.ndarray] = {}
     start, counted, squares, sums, dtype = 0, 0, 0.0, 0.0, ""
     for piece in pieces:
-        count = piece.value.shape[axis]
-        for name in ("value", "tail", "radius", "hard", "drift", "nominal"):
-            part = np.asarray(getattr(piece, name))
-            if name not in ("value", "nominal") and (part.ndim == 0 or not any(part.strides)) and not part.any():
-                continue  # nothing but zeros, which need no memory
-            if name not in whole:
-                whole[name] = np.zeros(shape, part.dtype)
-            np.moveaxis(whole[name], axis, 0)[start : start + count] = np.moveaxis(part, axis, 0)
-        judged = 0
-        if piece.noise or piece.bias:
-            judged = int((np.isfinite(piece.drift) & (piece.drift > 0)).sum())
-        counted, dtype, start = counted + judged, piece.dtype, start + count
+        stop = start + piece.value.shape[axis]
+        rows = (slice(None),) * (axis % len(shape)) + (slice(start, stop),)
+        for name in _PARTS:
+            _put(whole, name, piece, shape, rows)
+        judged = np.count_nonzero((piece.drift > 0) & (piece.drift < np.inf)) if piece.noise or piece.bias else 0
+        counted, dtype, start = counted + judged, piece.dtype, stop
         squares, sums = squares + judged * piece.noise**2, sums + judged * piece.bias
-    noise, bias = float(np.sqrt(squares / max(counted, 1))), sums / max(counted, 1)
+    noise, bias = math.sqrt(squares / max(counted, 1)), sums / max(counted, 1)
     nothing = np.broadcast_to(0.0, shape)
-    bounds = {name: whole.get(name, nothing) for name in ("tail", "radius", "hard", "drift")}
-    return Golden(dtype, whole["value"], nominal=whole["nominal"], **bounds, noise=noise, bias=bias)
+    for name in _PARTS:
+        whole.setdefault(name, whole.get(_ALIASES.get(name, ""), nothing))
+    return Golden(dtype, **whole, noise=noise, bias=bias)
 
 
-def _halved(bound: np.ndarray) -> np.ndarray:
-    """Return a bound in float32, rounded up, where all of it is well inside of its range."""
+_PARTS = ("value", "tail", "radius", "hard", "drift", "nominal")
+
+_ALIASES = {"drift": "hard", "nominal": "value"}
+"""Parts that may be another one, and then take no memory of their own."""
+
+
+def _put(
+    whole: dict[str, np.ndarray], name: str, piece: Golden, shape: tuple[int, ...], rows: tuple[slice, ...]
+) -> None:
+    """Write a part of ``piece`` to its ``rows`` of the whole; zeros, and what is another part, need no memory."""
+    part, alias = np.asarray(getattr(piece, name)), _ALIASES.get(name, "")
+    if name not in whole:
+        if (alias and getattr(piece, alias) is getattr(piece, name)) or (
+            not alias and name != "value" and (part.ndim == 0 or not any(part.strides)) and not part.any()
+        ):
+            return
+        before = whole.get(alias)  # the alias has these rows already, and the ones before were the same
+        whole[name] = np.zeros(shape, part.dtype) if before is None else before.astype(part.dtype)
+    if not np.can_cast(part.dtype, whole[name].dtype):  # not every block's bounds are within float32's range
+        whole[name] = whole[name].astype(part.dtype)
+    whole[name][rows] = part
+
+
+def _halved(bound: np.ndarray | float) -> np.ndarray:
+    """Return a bound in float32, rounded up, where all of it is zero or well inside of its range."""
     bound = np.asarray(bound)
     if not bound.size:
         return bound.astype(np.float32)
-    if bound.min() > 2.0**-120 and bound.max() < 2.0**120:
+    if bound.max() < 2.0**120 and (bound.min() > 2.0**-120 or not np.any((bound <= 2.0**-120) & (bound > 0))):
         return np.asarray((bound * (1 + 2.0**-23)).astype(np.float32))
     return bound
 
 
-def _sticky(value: np.ndarray, tail: np.ndarray) -> np.ndarray:
+def _sticky(value: np.ndarray, tail: np.ndarray | float) -> np.ndarray:
     """Return ``value`` with its last bit set where there is a tail, so that rounding it once more is rounding once.
 
     (Rounding to odd: Boldo and Melquiond, IEEE Transactions on Computers 57, 2008.)
     """
-    if not tail.any():
+    if not np.any(tail):
         return value
     bits = value.view(np.int64) if value.ndim else value.reshape(1).view(np.int64).reshape(())
     even = (tail != 0) & ((bits & 1) == 0) & np.isfinite(value)

@@ -129,7 +129,11 @@ def evaluate(
 
 def _taken(values: Mapping[str, np.ndarray], along: Mapping[str, int], part: slice | np.ndarray) -> dict[str, Any]:
     """Return ``part`` of the tensors that go along with the independent axis, each along its own."""
-    return {name: np.moveaxis(np.moveaxis(values[name], axis, 0)[part], 0, axis) for name, axis in along.items()}
+
+    def at(axis: int, rank: int) -> tuple[Any, ...]:
+        return (*(slice(None),) * (axis % rank), part)
+
+    return {name: values[name][at(axis, values[name].ndim)] for name, axis in along.items()}
 
 
 def _pieces(
