@@ -1,4 +1,4 @@
-"""cross_entropy in Triton: a program for each row's loss, and one that takes their mean."""
+"""cross_entropy in Triton: a program for the losses of a long row or several short ones, and one for their mean."""
 
 from __future__ import annotations
 
@@ -9,28 +9,30 @@ import triton.language as tl
 from kernels import implementation
 from kernels.toolchains.triton import wide
 
-BLOCK = 1024
-"""The most elements that a program holds at a time."""
+TILE = 1024
+"""Elements that a program holds at a time."""
 
 
 @triton.jit
 def _losses(
-    logits, target, losses, classes, row_step, step, target_step, BLOCK: tl.constexpr, WIDE: tl.constexpr
+    logits, target, losses, rows, classes, row_step, step, target_step,
+    ROWS: tl.constexpr, BLOCK: tl.constexpr, WIDE: tl.constexpr,
 ):  # fmt: skip
-    row = tl.program_id(0).to(tl.int64)
-    first = logits + row * row_step
-    peak = tl.full((1,), float("-inf"), WIDE)
-    total = tl.zeros((1,), WIDE)
+    row = tl.program_id(0).to(tl.int64) * ROWS + tl.arange(0, ROWS)[:, None]
+    first, inside = logits + row * row_step, row < rows
+    peak = tl.full((ROWS, 1), float("-inf"), WIDE)
+    total = tl.zeros((ROWS, 1), WIDE)
     for start in range(0, classes, BLOCK):
-        column = start + tl.arange(0, BLOCK).to(tl.int64)
-        block = tl.load(first + column * step, mask=column < classes, other=float("-inf")).to(WIDE)
-        higher = tl.maximum(peak, tl.max(block, 0, keep_dims=True))
+        column = start + tl.arange(0, BLOCK).to(tl.int64)[None, :]
+        block = tl.load(first + column * step, mask=inside & (column < classes), other=float("-inf")).to(WIDE)
+        higher = tl.maximum(peak, tl.max(block, 1, keep_dims=True))
         shift = tl.where(higher == float("-inf"), 0.0, higher)
-        total = total * tl.exp(peak - shift) + tl.sum(tl.exp(block - shift), 0, keep_dims=True)
+        total = total * tl.exp(peak - shift) + tl.sum(tl.exp(block - shift), 1, keep_dims=True)
         peak = higher
-    chosen = tl.load(first + tl.load(target + row * target_step) * step).to(WIDE)
+    picked = tl.load(target + row * target_step, mask=inside, other=0)
+    chosen = tl.load(first + picked * step, mask=inside, other=0).to(WIDE)
     # Where nothing but -inf was seen the total is 0 and its logarithm -inf: together they are NaN, as they should be.
-    tl.store(losses + row + tl.arange(0, 1), tl.log(total) + (peak - chosen))
+    tl.store(losses + row, tl.log(total) + (peak - chosen), mask=inside)
 
 
 @triton.jit
@@ -49,9 +51,11 @@ def online(logits: torch.Tensor, target: torch.Tensor) -> torch.Tensor:
     precise = torch.float64 if logits.dtype == torch.float64 else torch.float32
     losses = torch.empty(rows, dtype=precise, device=logits.device)
     out = torch.empty((), dtype=logits.dtype, device=logits.device)
-    block = min(BLOCK, triton.next_power_of_2(classes))
-    _losses[(rows,)](
-        logits, target, losses, classes, *logits.stride(), target.stride(0), BLOCK=block, WIDE=wide(logits.dtype)
-    )
-    _mean[(1,)](losses, out, rows, BLOCK=min(BLOCK, triton.next_power_of_2(rows)))
+    block = min(TILE, triton.next_power_of_2(classes))
+    together = TILE // block
+    _losses[(triton.cdiv(rows, together),)](
+        logits, target, losses, rows, classes, *logits.stride(), target.stride(0),
+        ROWS=together, BLOCK=block, WIDE=wide(logits.dtype),
+    )  # fmt: skip
+    _mean[(1,)](losses, out, rows, BLOCK=min(TILE, triton.next_power_of_2(rows)))
     return out
