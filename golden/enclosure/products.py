@@ -71,7 +71,7 @@ def _aligned(left: np.ndarray, right: np.ndarray, magnitude: np.ndarray, precisi
     if not precision.operands or not precision.dtype:
         return magnitude
     least, sizes = precision.dtype.smallest_normal, (np.abs(left), np.abs(right))
-    if not any(((0 < size) & (size < least)).any() for size in sizes):
+    if not any(((size > 0) & (size < least)).any() for size in sizes):
         return magnitude
     return np.matmul(*(np.where(size > 0, np.maximum(size, least), 0.0) for size in sizes))
 
