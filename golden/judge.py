@@ -131,6 +131,8 @@ def _sealed(result: Enclosure, kind: DType) -> Golden:
         return _rounded_once(value, tail, nominal, kind)
     narrower = precision.dtype is None or kind.unit > precision.unit or kind.emin > precision.dtype.emin
     hard, bias, noise = result.hard, result.bias, result.noise
+    biased = bias is hard and type(noise) is float and noise == 0
+    hard = np.broadcast_to(hard, value.shape)
     # A value that the dtype can hold is stored as it is; only what is still inexact may round once more.
     computed = np.asarray(hard != 0)
     rounds = computed & np.isfinite(value) if narrower else False
@@ -141,7 +143,6 @@ def _sealed(result: Enclosure, kind: DType) -> Golden:
         reach = np.abs(value)
         reach += hard if np.isfinite(hard).all() else np.where(np.isfinite(hard), hard, 0.0)
         last = ulp(reach, kind.name) * (0.5 * rounds)
-    biased = bias is hard and type(noise) is float and noise == 0
     drift = (hard if biased else np.minimum(hard, bias + PROBABLE * noise)) + last
     hard = drift if biased else hard + last
     figures = _figures(drift, bias, noise + UNIFORM * last)
@@ -165,8 +166,8 @@ def _figures(drift: np.ndarray, bias: np.ndarray, noise: np.ndarray) -> tuple[fl
     judged = (drift > 0) & (drift < np.inf)
     if not judged.all():
         drift, bias, noise = (np.broadcast_to(x, judged.shape)[judged] for x in (drift, bias, noise))
-    count, shares = max(drift.size, 1), np.ravel((noise + bias) / drift)
-    return math.sqrt(np.vdot(shares, shares) / count), float(np.sum(bias / drift)) / count
+    count = max(drift.size, 1)
+    return math.sqrt(np.square((noise + bias) / drift).sum() / count), float(np.sum(bias / drift)) / count
 
 
 def _rounded_once(value: np.ndarray, tail: np.ndarray | float, nominal: np.ndarray, kind: DType) -> Golden:

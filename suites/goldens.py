@@ -23,7 +23,7 @@ from kernels.operation import Operation
 
 _MOST_BYTES = 256 * 2**20
 
-BLOCK = 2**15
+BLOCK = 2**16
 """Elements of a result that are computed at a time where they do not depend on each other.
 
 Temporaries of that size stay in the cache, and are small beside a large result.

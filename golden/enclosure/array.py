@@ -22,13 +22,11 @@ import numpy as np
 
 from golden.doubled import UNIT, two_product, two_sum
 from golden.dtypes import decode, dtype_of, encode
+from golden.enclosure.errors import BIAS, HARD, NOISE, RADIUS, Errors, Row
 from golden.precision import Precision
 
 PROBABLE = 6.0
 """How many deviations of its noise a good implementation stays below."""
-
-RADIUS, HARD, NOISE, BIAS = range(4)
-"""The rows of ``Enclosure.errors``."""
 
 UNIFORM = 3.0**-0.5
 """Standard deviation of a rounding error, as a share of its largest value: it is spread evenly."""
@@ -38,16 +36,17 @@ Array = Any
 
 
 class Enclosure:
-    """A float64 array with its errors: 0.0 where it is exact, else an array of four rows; see the module."""
+    """A float64 array with its errors: 0.0 where it is exact, else four rows; see the module."""
 
-    __slots__ = ("errors", "precision", "tail", "value")
+    __slots__ = ("_open", "errors", "precision", "tail", "value")
     __array_ufunc__ = None  # an operator with a plain array on its left is ours too
 
     def __init__(self, value: np.ndarray, precision: Precision, *, tail: Array = 0.0, errors: Array = 0.0) -> None:
         self.value = value
         self.precision = precision
         self.tail = tail
-        self.errors = errors
+        self.errors = Errors.of(errors) if isinstance(errors, np.ndarray) else errors
+        self._open: np.ndarray | bool | None = None
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -78,9 +77,17 @@ class Enclosure:
     def drift(self) -> Array:
         return np.minimum(self.hard, self.bias + PROBABLE * self.noise)
 
+    @property
+    def open(self) -> np.ndarray | bool:
+        """Which elements are open; False for none."""
+        if self._open is None:
+            open_ = False if self.is_exact else np.isinf(self.hard)
+            self._open = open_ if np.any(open_) else False
+        return self._open
+
     def row(self, row: int) -> Array:
-        """Return one of the four errors, as an array or 0.0 for none."""
-        return 0.0 if self.is_exact else self.errors[row]
+        """Return one of the four errors, as an array or a plain number that all elements have."""
+        return 0.0 if self.is_exact else self.errors.rows[row]
 
     def __add__(self, other: Any) -> Enclosure:
         return _sum(self, lifted(other, self.precision))
@@ -142,26 +149,28 @@ def either(x: Any, y: Any) -> Any:
     """Return ``x``, with room for implementations that compute it as ``y``, another form of the same formula."""
     if not isinstance(x, Enclosure):
         return x
-    errors = np.maximum(np.broadcast_to(x.errors, (4, *x.shape)), np.broadcast_to(y.errors, (4, *x.shape)))
-    errors[RADIUS] = x.radius
+    errors = _at_least(x.errors, y.errors)
+    if type(errors) is not float:
+        errors[RADIUS] = x.radius
     return settled(x.value, x.precision, tail=x.tail, errors=errors, open_=left_open(x) | left_open(y))
 
 
-def column(rank: int, *, radius: float = 0.0, hard: float = 0.0, noise: float = 0.0, bias: float = 0.0) -> np.ndarray:
+def _at_least(one: Array, other: Array) -> Array:
+    """Return the larger of the errors of two, row by row."""
+    return np.maximum(one, other) if isinstance(one, Errors) or isinstance(other, Errors) else 0.0
+
+
+def column(rank: int, *, radius: float = 0.0, hard: float = 0.0, noise: float = 0.0, bias: float = 0.0) -> Errors:
     """Return the four errors, each the same for all elements of an array of ``rank`` axes."""
-    return np.array([radius, hard, noise, bias]).reshape(4, *[1] * rank)
+    return Errors(rank, (float(radius), float(hard), float(noise), float(bias)))
 
 
-def rows(
-    shape: tuple[int, ...], *, radius: Array = 0.0, hard: Array = 0.0, noise: Array = 0.0, bias: Array = 0.0
-) -> np.ndarray:
+def rows(shape: tuple[int, ...], *, radius: Row = 0.0, hard: Row = 0.0, noise: Row = 0.0, bias: Row = 0.0) -> Errors:
     """Return the four errors of an array of ``shape``; each may be an array or one number for all."""
-    errors = np.empty((4, *shape))
-    errors[RADIUS], errors[HARD], errors[NOISE], errors[BIAS] = radius, hard, noise, bias
-    return errors
+    return Errors(len(shape), (radius, hard, noise, bias))
 
 
-def rounding(precision: Precision, magnitude: np.ndarray) -> np.ndarray:
+def rounding(precision: Precision, magnitude: np.ndarray) -> Errors:
     """Return the errors of correctly rounded operations whose results have ``magnitude``."""
     own = 4 * UNIT**2 if precision.doubled else UNIT
     hard = precision.unit * magnitude
@@ -179,20 +188,21 @@ def errors_in(x: Enclosure, shape: tuple[int, ...]) -> Array:
         errors = errors + column(np.ndim(x.value), radius=1.0) * np.abs(x.tail)
     if type(errors) is float or x.shape == shape:
         return errors
-    return shared(np.broadcast_to(errors, (4, *x.shape))).reshape(4, *[1] * (len(shape) - len(x.shape)), *x.shape)
+    return Errors(len(shape), shared(errors).rows)
 
 
-def shared(errors: np.ndarray) -> np.ndarray:
+def shared(errors: Errors | np.ndarray) -> Errors:
     """Return ``errors`` of elements that come more than once: their noise, six deviations of it, counts as bias."""
-    result = np.array(errors)
-    result[BIAS] = np.minimum(result[HARD], result[BIAS] + PROBABLE * result[NOISE])
-    result[NOISE] = 0.0
-    return result
+    errors = errors if isinstance(errors, Errors) else Errors.of(errors)
+    radius, hard, noise, bias = errors.rows
+    if type(noise) is not float or noise:
+        bias = np.minimum(hard, bias + PROBABLE * noise)
+    return Errors(errors.rank, (radius, hard, 0.0, bias))
 
 
 def left_open(x: Enclosure) -> np.ndarray | bool:
     """Return which elements of ``x`` are open; whatever is computed from them is open too."""
-    return False if x.is_exact else np.isinf(x.errors[HARD])
+    return x.open
 
 
 def perhaps_zero(x: Enclosure) -> np.ndarray:
@@ -215,22 +225,32 @@ def settled(
     least, most = value.min(), value.max()
     ordinary = -precision.largest <= least and most <= precision.largest and np.isfinite(most - least)
     plain = type(errors) is float
-    if ordinary and not np.any(open_) and (plain or np.isfinite(errors.max())):
-        return Enclosure(value, precision, tail=tail, errors=errors)
+    certain = open_ is False or not np.any(open_)
+    if ordinary and certain and (plain or _all_finite(errors)):
+        result = Enclosure(value, precision, tail=tail, errors=errors)
+        result._open = False
+        return result
+    errors = errors if plain else np.asarray(errors)
     finite = np.isfinite(value)
     tail = 0.0 if type(tail) is float else np.where(finite, tail, 0.0)
-    if plain and not np.any(open_) and not (finite & (np.abs(value) > precision.largest)).any():
+    if plain and certain and not (finite & (np.abs(value) > precision.largest)).any():
         return Enclosure(value, precision, tail=tail)
     errors = np.where(finite, errors if not plain else np.zeros((4, *[1] * value.ndim)), 0.0)
     # A NaN bound means that inf and zero met while it was computed: nothing is known of that element.
     unknown = np.broadcast_to(open_, value.shape) | ~np.isfinite(errors).all(0)
     beyond = finite & (np.abs(value) > precision.largest)
-    certain = beyond & (np.abs(value) - errors[HARD] > precision.largest)
-    value = np.where(certain, np.copysign(np.inf, value), value)
-    errors = np.where(certain, 0.0, errors)
-    unknown = unknown | (beyond & ~certain)
-    errors = np.where(unknown, column(value.ndim, hard=np.inf, bias=np.inf), errors)
+    sure = beyond & (np.abs(value) - errors[HARD] > precision.largest)
+    value = np.where(sure, np.copysign(np.inf, value), value)
+    errors = np.where(sure, 0.0, errors)
+    unknown = unknown | (beyond & ~sure)
+    errors[:, unknown] = 0.0
+    errors[HARD, unknown] = errors[BIAS, unknown] = np.inf
     return Enclosure(value, precision, tail=tail, errors=errors)
+
+
+def _all_finite(errors: Errors) -> bool:
+    # Noise and bias are finite wherever the hard bound is: they are carried on as it is, and never larger.
+    return all((row if type(row) is float else row.max()) < np.inf for row in (errors.hard, errors.radius))
 
 
 def opened(x: Any, where: np.ndarray) -> Any:
@@ -255,20 +275,9 @@ def _renormalized(value: np.ndarray, tail: np.ndarray) -> tuple[np.ndarray, np.n
     return two_sum(value, np.where(np.isfinite(value), tail, 0.0))
 
 
-def _carried(precision: Precision, *errors: Array) -> Array:
-    """Return the sum of errors that an operation carries on from its operands, rounded with its result."""
-    carried: Array = 0.0
-    for one in errors:
-        carried = one if type(carried) is float else carried if type(one) is float else carried + one
-    return carried if type(carried) is float or not precision.unit else carried * (1 + precision.unit)
-
-
-def _with(carried: Array, own: np.ndarray) -> np.ndarray:
-    """Return errors carried on and an operation's own, added up."""
-    if type(carried) is float:
-        return own
-    own += carried
-    return own
+def _grown(precision: Precision) -> float:
+    """Return by what the errors grow that an operation carries on from its operands, as they round with its result."""
+    return 1.0 + precision.unit
 
 
 def _has_tail(*operands: Enclosure) -> bool:
@@ -285,9 +294,9 @@ def _sum(a: Enclosure, b: Enclosure) -> Enclosure:
     else:
         value = a.value + b.value
     shape = np.shape(value)
-    errors = _carried(precision, errors_in(a, shape), errors_in(b, shape))
+    errors = (errors_in(a, shape) + errors_in(b, shape)) * _grown(precision)
     if precision.dtype:
-        errors = _with(errors, rounding(precision, _inexact(value, tail, a, b)))
+        errors = errors + rounding(precision, _inexact(value, tail, a, b))
         if precision.doubled and _has_tail(a, b):
             errors[RADIUS] += 4 * UNIT**2 * (np.abs(a.value) + np.abs(b.value))
     return settled(value, precision, tail=tail, errors=errors, open_=left_open(a) | left_open(b))
@@ -305,18 +314,32 @@ def _product(a: Enclosure, b: Enclosure) -> Enclosure:
         unsplit = np.where(np.isfinite(tail), 0.0, UNIT * np.abs(value))
         tail = np.where(np.isfinite(tail), tail, 0.0)
         value, tail = _renormalized(value, tail + (a.value * b.tail + a.tail * b.value))
-    of_a, of_b = errors_in(a, shape), errors_in(b, shape)
-    from_a = of_a if type(of_a) is float else of_a * np.abs(b.value)
-    from_b = of_b if type(of_b) is float else of_b * np.abs(a.value)
-    both = 0.0 if type(of_a) is float or type(of_b) is float else of_a * of_b[HARD]
     own = rounding(precision, _inexact(value, tail, a, b))
-    if precision.underflow or precision.doubled:
-        least = precision.underflow * ((a.value != 0) & (b.value != 0))
-        own[HARD] += least
-        own[BIAS] += least
-        own[RADIUS] += unsplit + (2.0**-1060 if precision.doubled else 0.0)
-    errors = _with(_carried(precision, from_a, from_b, both), own)
+    if precision.underflow:
+        own = own + _underflow(a, b)
+    if precision.doubled:
+        own[RADIUS] = own.radius + (unsplit + 2.0**-1060)
+    errors = _carried(a, b, shape) + own
     return settled(value, precision, tail=tail, errors=errors, open_=_doubtful(a, b))
+
+
+def _underflow(a: Enclosure, b: Enclosure) -> Errors:
+    """Return what products lose that underflow; none of those with zero does."""
+    there = (a.value != 0) & (b.value != 0)
+    least: Row = a.precision.underflow if there.all() else a.precision.underflow * there
+    return Errors(np.ndim(there), (0.0, least, 0.0, least))
+
+
+def _carried(a: Enclosure, b: Enclosure, shape: tuple[int, ...]) -> Array:
+    """Return what the errors of two factors make in their product: e|b| + f|a| + ef, f being the hard bound there."""
+    of_a, of_b, grown = errors_in(a, shape), errors_in(b, shape), _grown(a.precision)
+    if a is b:
+        return of_a if type(of_a) is float else of_a * (grown * (2 * np.abs(a.value) + of_a.hard))
+    carried: Array = 0.0
+    if type(of_a) is not float:
+        reach = np.abs(b.value) if type(of_b) is float else np.abs(b.value) + of_b.hard
+        carried = of_a * (grown * reach)
+    return carried if type(of_b) is float else carried + of_b * (grown * np.abs(a.value))
 
 
 def _doubtful(a: Enclosure, b: Enclosure) -> np.ndarray | bool:
@@ -336,9 +359,7 @@ def _inexact(value: np.ndarray, tail: Array, a: Enclosure, b: Enclosure) -> np.n
     if kind is None or not (a.is_exact and b.is_exact):
         return magnitude
     held = tail == 0 if a.precision.doubled else value.astype(kind.storage) == value
-    magnitude = np.asarray(magnitude)
-    np.copyto(magnitude, 0.0, where=held)
-    return magnitude
+    return np.asarray(magnitude * ~held)
 
 
 def _quotient(a: Enclosure, b: Enclosure) -> Enclosure:
@@ -351,15 +372,15 @@ def _quotient(a: Enclosure, b: Enclosure) -> Enclosure:
         tail = np.where(np.isfinite(value), rest / b.value, 0.0)
     shape, size = np.shape(value), np.abs(value)
     of_a, of_b = errors_in(a, shape), errors_in(b, shape)
-    distance = np.abs(b.value) if type(of_b) is float else np.maximum(np.abs(b.value) - of_b[HARD], 0.0)
-    from_a = of_a if type(of_a) is float else of_a / distance
-    from_b = of_b if type(of_b) is float else of_b * (size / distance)
-    errors = _with(_carried(precision, from_a, from_b), asked(precision, "divide", size))
+    distance = np.abs(b.value) if type(of_b) is float else np.maximum(np.abs(b.value) - of_b.hard, 0.0)
+    from_a = of_a if type(of_a) is float else of_a * (_grown(precision) / distance)
+    from_b = of_b if type(of_b) is float else of_b * (_grown(precision) * size / distance)
+    errors = from_a + from_b + asked(precision, "divide", size)
     open_ = ((distance == 0) & (b.value != 0)) | left_open(a) | left_open(b)
     return settled(value, precision, tail=tail, errors=errors, open_=open_)
 
 
-def asked(precision: Precision, function: str, size: np.ndarray, argument: Array = 0.0) -> np.ndarray:
+def asked(precision: Precision, function: str, size: np.ndarray, argument: Array = 0.0) -> Errors:
     """Return the errors of a function that is as accurate as the precision asks, whose results have ``size``.
 
     One that is rounded correctly makes noise; the error of an approximation is the same whenever its argument is. A
@@ -373,8 +394,4 @@ def asked(precision: Precision, function: str, size: np.ndarray, argument: Array
         share = 2 * precision.unit * (accuracy.ulp + accuracy.slope * argument if accuracy.slope else accuracy.ulp)
         hard = np.minimum(share, 1.0) * size
         own = rows(np.shape(size), radius=(4 * UNIT**2 if precision.doubled else UNIT) * size, hard=hard, bias=hard)
-    own[HARD] += least
-    own[BIAS] += least
-    if precision.doubled:
-        own[RADIUS] += 2.0**-1060
-    return own
+    return own + column(own.rank, radius=2.0**-1060 if precision.doubled else 0.0, hard=least, bias=least)

@@ -10,18 +10,19 @@ import numpy as np
 from golden import functions
 from golden.enclosure.array import (
     RADIUS,
-    Array,
     Enclosure,
     asked,
+    column,
     errors_in,
     left_open,
     lifted,
     rounded,
     settled,
 )
+from golden.enclosure.errors import Errors, rowwise
 
 Spread = Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
-"""How far a function's result moves at most when its argument x, with result y, moves by e: (x, y, e) to errors."""
+"""How far a function's result moves at most when its argument x, with result y, moves by e: (x, y, e) to an error."""
 
 
 def absolute(x: Any) -> Any:
@@ -63,8 +64,8 @@ def log1p(x: Any) -> Any:
 
 
 def tanh(x: Any) -> Any:
-    """Return the hyperbolic tangent of each element. Its slope is at most 4 exp(-2|x|), and 1."""
-    return _apply("tanh", x, lambda x, _, e: e * np.minimum(1.0, 4 * np.exp(-2 * _nearest(x, e))))
+    """Return the hyperbolic tangent of each element."""
+    return _apply("tanh", x, _spread_of_tanh)
 
 
 def erf(x: Any) -> Any:
@@ -133,7 +134,7 @@ def where(mask: np.ndarray, x: Any, y: Any) -> Any:
         value,
         precision,
         tail=tail,
-        errors=np.where(mask, _aligned(a, value), _aligned(b, value)),
+        errors=rowwise(lambda of_a, of_b: np.where(mask, of_a, of_b), _aligned(a, value), _aligned(b, value)),
         open_=np.where(mask, left_open(a), left_open(b)),
     )
 
@@ -149,11 +150,25 @@ def _apply(name: str, x: Any, spread: Spread) -> Any:
     own = asked(precision, name, np.abs(value), np.abs(x.value))
     own[RADIUS] = radius
     if not finite.all():  # what has underflowed altogether, as the exponential of -inf, is exact
-        own = np.where(finite, own, 0.0)
+        own = own.each(lambda row: np.where(finite, row, 0.0))
     errors = errors_in(x, x.shape)
     if type(errors) is not float:
-        own += spread(x.value, value, errors) * (1 + precision.unit)
+        own = own + errors.each(lambda e: (1 + precision.unit) * spread(x.value, value, e))
     return settled(value, precision, tail=tail if precision.doubled else 0.0, errors=own, open_=left_open(x))
+
+
+def _spread_of_tanh(x: np.ndarray, y: np.ndarray, e: np.ndarray) -> np.ndarray:
+    """Return the error by the slope 1 - y*y, which is at most 4 exp(-2|x|) and 1, where the argument may be.
+
+    It grows by exp(2e) at most on the way there, which is less than 1 + 2e + 4e*e for e up to 1/2. In float64, y*y is
+    off by less than 2**-48; from 20 on, the slope itself is less than 2**-55.
+    """
+    twice = 2 * e
+    if np.max(twice) > 1:
+        return np.asarray(e * np.minimum(1.0, 4 * np.exp(-2 * _nearest(x, e))))
+    slope = (1.0 - y * y) * (1.0 + twice * (1.0 + twice))
+    slope += np.where(np.abs(x) < 20, 2.0**-48, 2.0**-55)
+    return np.asarray(e * np.minimum(1.0, slope))
 
 
 def _risen(power: Any, x: np.ndarray, y: np.ndarray, e: np.ndarray, exponent: np.ndarray) -> np.ndarray:
@@ -190,9 +205,9 @@ def _selected(choose: Any, x: Any, y: Any) -> Any:
     return settled(value, precision, tail=tail, errors=errors, open_=left_open(a) | left_open(b))
 
 
-def _aligned(x: Enclosure, value: np.ndarray) -> Array:
+def _aligned(x: Enclosure, value: np.ndarray) -> Errors:
     errors = errors_in(x, np.shape(value))
-    return np.zeros((4, *[1] * np.ndim(value))) if type(errors) is float else errors
+    return column(np.ndim(value)) if type(errors) is float else errors
 
 
 _PLAIN: dict[str, Callable[[Any], Any]] = {

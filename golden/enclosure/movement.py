@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from golden.enclosure.array import Enclosure, shared
+from golden.enclosure.errors import Row, rowwise
 
 
 def swapped(x: Any, first: int, second: int) -> Any:
@@ -65,13 +66,15 @@ def _moved(x: Any, move: Callable[[np.ndarray], np.ndarray]) -> Any:
     tail = x.tail if type(x.tail) is float else move(np.broadcast_to(x.tail, x.shape))
     if type(x.errors) is float:
         return Enclosure(value, x.precision, tail=tail)
-    rows = [move(row) for row in np.broadcast_to(x.errors, (4, *x.shape))]
-    return Enclosure(value, x.precision, tail=tail, errors=np.stack(rows))
+
+    def moved(row: Row) -> Row:
+        return row if type(row) is float else move(np.broadcast_to(row, x.shape))
+
+    return Enclosure(value, x.precision, tail=tail, errors=rowwise(moved, x.errors, rank=np.ndim(value)))
 
 
 def _shared(x: Any) -> Any:
     """Return ``x`` with errors as of elements that come more than once."""
     if not isinstance(x, Enclosure) or type(x.errors) is float:
         return x
-    errors = shared(np.broadcast_to(x.errors, (4, *x.shape)))
-    return Enclosure(x.value, x.precision, tail=x.tail, errors=errors)
+    return Enclosure(x.value, x.precision, tail=x.tail, errors=shared(x.errors))

@@ -9,9 +9,6 @@ import numpy as np
 from golden.doubled import UNIT
 from golden.dtypes import decode, dtype_of, encode
 from golden.enclosure.array import (
-    HARD,
-    NOISE,
-    RADIUS,
     Array,
     Enclosure,
     column,
@@ -23,6 +20,7 @@ from golden.enclosure.array import (
     settled,
     shared,
 )
+from golden.enclosure.errors import RADIUS, Errors, Row, rowwise
 from golden.enclosure.reductions import accumulation, one_sided, repeats, unrounded_below
 from golden.exact import matmul as exact_matmul
 from golden.precision import Precision
@@ -45,18 +43,18 @@ def matmul(a: Any, b: Any) -> Any:
     errors = accumulation(left.shape[-1], aligned, precision, products=True)
     if repeats(left, -1) and repeats(right, -2):
         errors = one_sided(errors)
-    errors[RADIUS] += product.radius
     if a.is_exact and b.is_exact and not precision.flushed and _parts(precision) == 1:
-        unrounded = aligned <= _unrounded(left, right, aligned, precision)
-        errors[HARD:] = np.where(unrounded, 0.0, errors[HARD:])
+        rounded_ = aligned > _unrounded(left, right, aligned, precision)
+        errors = errors if rounded_.all() else errors * rounded_
     else:
-        errors += _of_operands(a, b, left, right)
-        errors += _of_splitting(precision, magnitude) + _of_flushing(precision, left.shape[-1], magnitude.ndim)
+        errors = errors + _of_operands(a, b, left, right) + _of_splitting(precision, magnitude)
+        errors = errors + _of_flushing(precision, left.shape[-1], magnitude.ndim)
+    errors[RADIUS] = errors.radius + product.radius
     if not (type(a.tail) is float and type(b.tail) is float):
         tail = tail + (np.matmul(np.broadcast_to(a.tail, left.shape), right) if type(a.tail) is not float else 0.0)
         tail = tail + (np.matmul(left, np.broadcast_to(b.tail, right.shape)) if type(b.tail) is not float else 0.0)
         # Each of the two products rounds k terms that are below the unit roundoff of the products'.
-        errors[RADIUS] += 4 * (left.shape[-1] + 4) * UNIT**2 * magnitude
+        errors[RADIUS] = errors.radius + 4 * (left.shape[-1] + 4) * UNIT**2 * magnitude
     special = _special_products(*operands)
     open_ = (magnitude > precision.largest_sum) & ~np.isnan(special)
     return settled(value + special, precision, open_=open_ | _doubtful(a, b), tail=tail, errors=errors)
@@ -104,22 +102,25 @@ def _of_operands(a: Enclosure, b: Enclosure, left: np.ndarray, right: np.ndarray
     An element of an operand takes part in a whole row or column of the product, so that its noise is bias there.
     """
     of_a, of_b = _errors(a, -1), _errors(b, -2)
-    if of_a is None and of_b is None:
-        return 0.0
     size_a, size_b = np.abs(left), np.abs(right)
-    zero_a, zero_b = np.zeros((4, *left.shape)), np.zeros((4, *right.shape))
-    ea, eb = zero_a if of_a is None else of_a, zero_b if of_b is None else of_b
-    errors = np.matmul(ea, size_b) + np.matmul(size_a + ea[HARD], eb)
-    errors[NOISE] = np.sqrt(np.matmul(ea[NOISE] ** 2, size_b**2) + np.matmul(size_a**2, eb[NOISE] ** 2))
-    return shared(errors)
+    reach = size_a + of_a.hard
+    systematic = rowwise(lambda x, y: _matmul(x, size_b) + _matmul(reach, y), of_a, of_b)
+    noise = np.sqrt(_matmul(np.square(of_a.noise), size_b**2) + _matmul(size_a**2, np.square(of_b.noise)))
+    return shared(Errors(systematic.rank, (systematic.radius, systematic.hard, noise, systematic.bias)))
 
 
-def _errors(x: Enclosure, axis: int) -> np.ndarray | None:
-    """Return the errors of the finite elements of an operand, or None; ``axis`` is the one that is summed over."""
+def _matmul(x: Row, y: Row) -> Row:
+    """Return the product of two matrices; plain zeros stand for a matrix of them."""
+    return 0.0 if np.ndim(x) == 0 or np.ndim(y) == 0 else np.matmul(x, y)
+
+
+def _errors(x: Enclosure, axis: int) -> Errors:
+    """Return the errors of the finite elements of an operand; ``axis`` is the one that is summed over."""
     errors = errors_in(x, x.shape)
     if type(errors) is float:
-        return None
-    errors = np.where(np.isfinite(x.value), np.broadcast_to(errors, (4, *x.shape)), 0.0)
+        return column(np.ndim(x.value))
+    finite = np.isfinite(x.value)
+    errors = errors.each(lambda row: np.where(finite, row, 0.0))
     return shared(errors) if repeats(x.value, axis) else errors
 
 

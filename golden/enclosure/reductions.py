@@ -7,10 +7,6 @@ from typing import Any
 import numpy as np
 
 from golden.enclosure.array import (
-    BIAS,
-    HARD,
-    NOISE,
-    RADIUS,
     UNIFORM,
     Enclosure,
     column,
@@ -20,6 +16,7 @@ from golden.enclosure.array import (
     settled,
     shared,
 )
+from golden.enclosure.errors import NOISE, RADIUS, Errors, Row, rowwise
 from golden.exact import quantum_exponent
 from golden.exact import total as exact_total
 from golden.precision import Precision
@@ -35,10 +32,10 @@ def amax(x: Any, axis: int) -> Any:
     if x.is_exact and type(x.tail) is float:
         return Enclosure(value, x.precision)
     # The largest of n noisy numbers is the noisiest rather than an average one, so noise counts as bias.
-    errors = shared(np.broadcast_to(errors_in(x, x.shape), (4, *x.shape)))
-    errors[RADIUS] += np.abs(x.tail)
-    largest = np.max(errors, axis=_of_rows(axis), keepdims=True, initial=0.0)
-    return settled(value, x.precision, errors=largest, open_=np.isinf(largest[HARD]))
+    errors = shared(errors_in(x, x.shape)) if not x.is_exact else column(len(x.shape))
+    errors[RADIUS] = np.broadcast_to(errors.radius + np.abs(x.tail), x.shape)
+    largest = errors.each(lambda row: np.max(np.broadcast_to(row, x.shape), axis=axis, keepdims=True, initial=0.0))
+    return settled(value, x.precision, errors=largest, open_=np.isinf(largest.hard))
 
 
 def mean(x: Any, axis: int, *, running: bool = False) -> Any:
@@ -63,26 +60,30 @@ def total(x: Any, axis: int, *, rounds: bool = False) -> Any:
     magnitude = np.sum(np.abs(x.value), axis=axis, keepdims=True)
     errors, alike = errors_in(x, x.shape), repeats(x.value, axis)
     if type(errors) is not float:
-        errors = summed(shared(errors) if alike else errors, axis)
-        magnitude = magnitude + errors[HARD]
+        errors = summed(shared(errors) if alike else errors, x.shape, axis)
+        magnitude = magnitude + errors.hard
     own = accumulation(n, magnitude, precision)
     if alike:
         own = one_sided(own)
     if x.is_exact and not rounds:
         own = own * (magnitude > unrounded_below(precision, x.value))
-    own[RADIUS] += radius if precision.doubled else radius + np.abs(tail)
+    own[RADIUS] = own.radius + (radius if precision.doubled else radius + np.abs(tail))
     open_ = np.any(np.broadcast_to(left_open(x), x.shape), axis=axis, keepdims=True)
     return settled(value, precision, tail=tail if precision.doubled else 0.0, errors=errors + own, open_=open_)
 
 
-def summed(errors: np.ndarray, axis: int) -> np.ndarray:
-    """Return the errors of the sum along ``axis`` (kept) of terms that have ``errors`` of their own."""
-    sums = np.sum(errors, axis=_of_rows(axis), keepdims=True)
-    sums[NOISE] = np.sqrt(np.sum(errors[NOISE] ** 2, axis=axis, keepdims=True))
+def summed(errors: Errors, shape: tuple[int, ...], axis: int) -> Errors:
+    """Return the errors of the sum along ``axis`` (kept) of terms of ``shape`` that have ``errors`` of their own."""
+
+    def plainly(row: Row) -> Row:
+        return np.sum(np.broadcast_to(row, shape), axis=axis, keepdims=True)
+
+    sums = errors.each(plainly)
+    sums[NOISE] = np.minimum(np.sqrt(plainly(np.square(errors.noise))), sums.hard)  # squares may overflow
     return sums
 
 
-def accumulation(n: int, magnitude: np.ndarray, precision: Precision, *, products: bool = False) -> np.ndarray:
+def accumulation(n: int, magnitude: np.ndarray, precision: Precision, *, products: bool = False) -> Errors:
     """Return the errors that adding up ``n`` terms makes whose magnitudes sum to ``magnitude``; products of two or not.
 
     Hard: n*u/(1 - n*u) times the magnitude (Higham 4.2, whatever the order; a product's rounding counts as one more).
@@ -97,7 +98,9 @@ def accumulation(n: int, magnitude: np.ndarray, precision: Precision, *, product
         )
     largest = precision.largest_sum if products else precision.largest
     beyond = magnitude > largest
-    return np.where(beyond, column(magnitude.ndim, hard=np.inf, bias=np.inf), errors) if beyond.any() else errors
+    if not beyond.any():
+        return errors
+    return rowwise(lambda row, there: np.where(beyond, there, row), errors, column(0, hard=np.inf, bias=np.inf))
 
 
 def repeats(x: np.ndarray, axis: int) -> bool:
@@ -113,11 +116,9 @@ def repeats(x: np.ndarray, axis: int) -> bool:
     return bool(2 * np.unique(some).size < some.size)
 
 
-def one_sided(errors: np.ndarray) -> np.ndarray:
+def one_sided(errors: Errors) -> Errors:
     """Return ``errors`` of roundings that may all go to one side: a good implementation's are then as large as any."""
-    result = np.array(errors)
-    result[BIAS], result[NOISE] = result[HARD], 0.0
-    return result
+    return Errors(errors.rank, (errors.radius, errors.hard, 0.0, errors.hard))
 
 
 def unrounded_below(precision: Precision, *factors: np.ndarray) -> float:
@@ -150,8 +151,3 @@ def _roundings(n: int, precision: Precision, products: bool) -> tuple[float, flo
 
 def _grown(n: int, unit: float) -> float:
     return n * unit / (1 - n * unit) if n * unit < 1 else np.inf
-
-
-def _of_rows(axis: int) -> int:
-    """Return the axis of the errors that belongs to ``axis`` of the value."""
-    return axis if axis < 0 else axis + 1
