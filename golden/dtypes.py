@@ -1,12 +1,14 @@
 """The element types that a case can have, and how their bits become numbers.
 
-Tensors travel as NumPy *storage* arrays: the native type where NumPy has one, bit patterns (uint16) for bfloat16.
+Tensors travel as NumPy *storage* arrays: the native type where NumPy has one, bit patterns for bfloat16 (uint16) and
+the two formats of float8 (uint8), which are those of the OCP 8-bit floating point specification (2023).
 :func:`decode` makes numbers of them (float64, or int64 for integers; both exact), :func:`encode` rounds numbers once,
 to nearest even, into storage.
 """
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,7 +20,8 @@ from golden.rounding import round_to_format
 class DType:
     """One element type: its storage and, for a floating type, its format in the terms of IEEE 754.
 
-    ``precision`` counts the leading one; ``2.0**emin`` is the smallest normal number.
+    ``precision`` counts the leading one; ``2.0**emin`` is the smallest normal number. A format without ``infinity``
+    spends the codes of its last exponent on numbers, but for the very last one, which is NaN.
     """
 
     name: str
@@ -27,6 +30,7 @@ class DType:
     precision: int = 0
     emin: int = 0
     emax: int = 0
+    infinity: bool = True
 
     @property
     def is_float(self) -> bool:
@@ -55,7 +59,7 @@ class DType:
     def largest(self) -> float:
         """The largest finite number."""
         if self.is_float:
-            return (2.0 - 2.0 ** (1 - self.precision)) * 2.0**self.emax
+            return (2.0 - 2.0 ** (1 + (not self.infinity) - self.precision)) * 2.0**self.emax
         return float(np.iinfo(self.storage).max)
 
 
@@ -70,6 +74,8 @@ DTYPES: dict[str, DType] = {
         _float("float32", "float32", 24, 127),
         _float("float16", "float16", 11, 15),
         _float("bfloat16", "uint16", 8, 127),
+        DType("float8_e4m3fn", "float", np.dtype("uint8"), precision=4, emin=-6, emax=8, infinity=False),
+        _float("float8_e5m2", "uint8", 3, 15),
         DType("int64", "int", np.dtype("int64")),
         DType("int32", "int", np.dtype("int32")),
         DType("int8", "int", np.dtype("int8")),
@@ -81,7 +87,10 @@ _EXPONENT = np.int64(0x7FF0000000000000)
 
 _MIDDLE, _LOWER_HALF = np.uint32(0x8000), np.uint32(0xFFFF)
 
-FLOATS = tuple(name for name, dtype in DTYPES.items() if dtype.is_float)
+FLOATS = tuple(name for name, dtype in DTYPES.items() if dtype.is_float and dtype.itemsize > 1)
+"""The floating dtypes that operations are defined for in general; those of one byte are for storing alone."""
+
+FLOAT8S = tuple(name for name, dtype in DTYPES.items() if dtype.is_float and dtype.itemsize == 1)
 INTEGERS = tuple(name for name, dtype in DTYPES.items() if not dtype.is_float)
 
 
@@ -98,14 +107,16 @@ def decode(storage: np.ndarray, name: str) -> np.ndarray:
     dtype = dtype_of(name)
     if name == "bfloat16":
         return (storage.astype(np.uint32) << np.uint32(16)).view(np.float32).astype(np.float64)
+    if name in FLOAT8S:
+        return np.asarray(_numbers_of_codes(dtype)[storage])
     return storage.astype(np.float64 if dtype.is_float else np.int64)
 
 
 def encode(values: np.ndarray, name: str) -> np.ndarray:
     """Return ``values`` (float64, or int64 for an integer dtype) as storage of dtype ``name``.
 
-    Floating values are rounded once, to nearest even, and overflow to infinity; a NaN stays one.
-    Integers wrap around, as two's complement arithmetic does.
+    Floating values are rounded once, to nearest even, and overflow to infinity, or to NaN where the dtype has no
+    infinity; a NaN stays one. Integers wrap around, as two's complement arithmetic does.
     """
     dtype = dtype_of(name)
     if not dtype.is_float:
@@ -113,10 +124,10 @@ def encode(values: np.ndarray, name: str) -> np.ndarray:
     values = np.asarray(values, dtype=np.float64)
     if name == "float64":
         return values.copy()
-    with np.errstate(over="ignore"):
-        if name != "bfloat16":  # NumPy rounds float64 once, to nearest even, into the types that it has.
+    if dtype.storage.kind == "f":  # NumPy rounds float64 once, to nearest even, into the types that it has.
+        with np.errstate(over="ignore"):
             return np.asarray(values.astype(dtype.storage))
-    return _upper_halves(values, dtype)
+    return _bytes(values, dtype) if name in FLOAT8S else _upper_halves(values, dtype)
 
 
 def _upper_halves(values: np.ndarray, dtype: DType) -> np.ndarray:
@@ -131,6 +142,33 @@ def _upper_halves(values: np.ndarray, dtype: DType) -> np.ndarray:
         upper = (rounded.astype(np.float32).view(np.uint32) >> np.uint32(16)).astype(np.uint16)
         halves[doubtful] = np.where(np.isnan(rounded), np.uint16(0x7FC0), upper)
     return halves
+
+
+_LAST = 0x7F
+"""The last of the codes of one byte without its sign; in both formats it is a NaN."""
+
+
+@functools.cache
+def _numbers_of_codes(dtype: DType) -> np.ndarray:
+    """Return the numbers that the 256 codes of a format of one byte stand for."""
+    exponent, fraction = np.divmod(np.arange(_LAST + 1), 2 ** (dtype.precision - 1))
+    significand = fraction + np.where(exponent, 2 ** (dtype.precision - 1), 0)
+    numbers = np.ldexp(significand.astype(np.float64), np.maximum(exponent, 1) - 1) * dtype.quantum
+    first_special = np.searchsorted(numbers, dtype.largest) + 1
+    numbers[first_special:] = np.nan
+    if dtype.infinity:
+        numbers[first_special] = np.inf
+    return np.concatenate([numbers, -numbers])
+
+
+def _bytes(values: np.ndarray, dtype: DType) -> np.ndarray:
+    """Return ``values`` in a format of one byte, rounded to nearest even."""
+    rounded = round_to_format(values, dtype.precision, dtype.emin, dtype.largest)
+    magnitudes = _numbers_of_codes(dtype)[: _LAST + 1]
+    special = int(np.searchsorted(magnitudes, dtype.largest)) + 1  # an infinity where there is one, or NaN
+    codes = np.searchsorted(magnitudes[:special], np.abs(rounded))
+    codes = np.where(np.isnan(rounded), _LAST, codes) | np.where(np.signbit(rounded), 0x80, 0)
+    return codes.astype(np.uint8)
 
 
 def ulp(values: np.ndarray, name: str) -> np.ndarray:

@@ -65,7 +65,7 @@ def _shifted(words: Words, shape: tuple[int, ...], dtype: DType) -> np.ndarray:
 
 def _positive(words: Words, shape: tuple[int, ...], dtype: DType) -> np.ndarray:
     """Uniform in (0, 1): no cancellation, so a biased rounding adds up."""
-    return words.fraction(*shape) + 2.0**-53
+    return np.maximum(words.fraction(*shape) + 2.0**-53, dtype.quantum)
 
 
 def _integers(words: Words, shape: tuple[int, ...], dtype: DType) -> np.ndarray:
@@ -93,7 +93,8 @@ def _cancelling(words: Words, shape: tuple[int, ...], dtype: DType) -> np.ndarra
 def _large(words: Words, shape: tuple[int, ...], dtype: DType) -> np.ndarray:
     """The top three binades: products and sums overflow unless the algorithm takes care."""
     exponent = dtype.emax - words.below(3, *shape)
-    return words.sign(*shape) * np.ldexp(1.0 + words.fraction(*shape) * (1 - 2.0**-8), exponent)
+    sign, values = words.sign(*shape), np.ldexp(1.0 + words.fraction(*shape) * (1 - 2.0**-8), exponent)
+    return sign * np.minimum(values, dtype.largest)
 
 
 def _subnormal(words: Words, shape: tuple[int, ...], dtype: DType) -> np.ndarray:
@@ -161,6 +162,9 @@ FLOAT_REGIMES: dict[str, Law] = {
 }
 """The laws of values for floating dtypes, by name."""
 
+_INFINITE = ("inf", "masked")
+"""Regimes whose special values are infinities."""
+
 ORDINARY = ("normal", "shifted", "positive", "integers", "wide", "cancelling", "full")
 """Regimes without special values and far from the ends of the range, where precision decides."""
 
@@ -169,8 +173,10 @@ INTEGER_REGIMES: dict[str, Law] = {"normal": _integers, "integers": _integers, "
 
 
 def regimes_of(dtype: str) -> dict[str, Law]:
-    """Return the regimes that ``dtype`` has, by name."""
-    return FLOAT_REGIMES if dtype_of(dtype).is_float else INTEGER_REGIMES
+    """Return the regimes that ``dtype`` has, by name; those of infinities only where it has one."""
+    kind = dtype_of(dtype)
+    known = FLOAT_REGIMES if kind.is_float else INTEGER_REGIMES
+    return known if kind.infinity else {name: known[name] for name in known if name not in _INFINITE}
 
 
 def make_input(case: Case, tensor: str, form: Form) -> np.ndarray:

@@ -43,6 +43,8 @@ _GUARDED_DTYPES = {
     torch.float32,
     torch.float16,
     torch.bfloat16,
+    torch.float8_e4m3fn,
+    torch.float8_e5m2,
     torch.int64,
     torch.int32,
     torch.int16,

@@ -105,7 +105,8 @@ def _call(
 ) -> Call:
     call = Call()
     placements = {name: layout.place(values.shape, case.spec(name).layout) for name, values in inputs.items()}
-    arena = Arena(inputs, placements, case.dtype, platform.device)
+    dtypes = {name: form.dtype for name, form in operation.forms(case).items()}
+    arena = Arena(inputs, placements, dtypes, platform.device)
     forms = list(operation.results(case).values())
     largest = max(forms, key=lambda form: form.size)
     guarded = not paradigm_of(implementation.paradigm).unguarded

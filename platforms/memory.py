@@ -16,7 +16,6 @@ import numpy as np
 import torch
 
 from golden import layout
-from golden.dtypes import dtype_of
 from golden.layout import Placement
 from platforms.far import FAR, FarInput
 from platforms.outcome import Damage
@@ -51,21 +50,23 @@ class Arena:
     Args:
         inputs: logical storage arrays by name (:mod:`golden.dtypes`).
         placements: where each lies in its storage.
-        dtype: the case's dtype; an input stored otherwise has the dtype of its array.
+        dtypes: the element type of each, since several may be stored alike.
         device: a torch device.
 
     ``tensors`` holds the torch tensors by name, all views of the one block.
     """
 
     def __init__(
-        self, inputs: Mapping[str, np.ndarray], placements: Mapping[str, Placement], dtype: str, device: str
+        self,
+        inputs: Mapping[str, np.ndarray],
+        placements: Mapping[str, Placement],
+        dtypes: Mapping[str, str],
+        device: str,
     ) -> None:
+        kinds = {name: getattr(torch, dtype) for name, dtype in dtypes.items()}
         far = [name for name, placement in placements.items() if placement.extent >= FAR]
-        self._far = [
-            FarInput(name, inputs[name], placements[name], torch_dtype(inputs[name], dtype), device) for name in far
-        ]
-        near = {name: values for name, values in inputs.items() if name not in far}
-        self._regions, size = _lay_out(near, placements, dtype)
+        self._far = [FarInput(name, inputs[name], placements[name], kinds[name], device) for name in far]
+        self._regions, size = _lay_out({name: kinds[name] for name in inputs if name not in far}, placements)
         host = _aligned(size)
         _fill(host, self._regions)
         for region in self._regions:
@@ -119,18 +120,9 @@ class Arena:
         return torch.as_strided(self._block.view(region.dtype), place.shape, place.strides, offset)
 
 
-def torch_dtype(array: np.ndarray, dtype: str) -> torch.dtype:
-    """Return the element type of storage ``array`` in a case of ``dtype``."""
-    name = dtype if array.dtype == dtype_of(dtype).storage else array.dtype.name
-    return getattr(torch, name)
-
-
-def _lay_out(
-    inputs: Mapping[str, np.ndarray], placements: Mapping[str, Placement], dtype: str
-) -> tuple[list[_Region], int]:
+def _lay_out(kinds: Mapping[str, torch.dtype], placements: Mapping[str, Placement]) -> tuple[list[_Region], int]:
     regions, cursor = [], 0
-    for name, values in inputs.items():
-        element = torch_dtype(values, dtype)
+    for name, element in kinds.items():
         begin = _round_up(cursor + BAND, ALIGNMENT)
         cursor = begin + placements[name].extent * element.itemsize
         regions.append(_Region(name, element, placements[name], begin, cursor))

@@ -1,8 +1,9 @@
 """Bit patterns that no kernel writes by chance, to fill memory with before a kernel runs.
 
 For floating dtypes they are quiet NaNs with a payload, so that what reads them shows in its result, and arithmetic,
-which makes other NaNs, does not bring them back. For integers they are unlikely numbers; in int8 none is unlikely
-enough, so whoever finds :data:`POISON` in a result must look again with :data:`OTHER_POISON` there.
+which makes other NaNs, does not bring them back. For integers, and for float8, whose NaN has no room for
+a payload, they are unlikely numbers; in one byte none is unlikely enough, so whoever finds :data:`POISON` in a result
+must look again with :data:`OTHER_POISON` there.
 """
 
 from __future__ import annotations

@@ -32,9 +32,12 @@ def bare_seconds(*, implementation: str, case: str, repeats: int = 20) -> float:
     runner = Runner.current
     one, parsed = runner.catalogue.implementations[implementation], Case.parse(case)
     operation = runner.catalogue.operations[one.operation]
-    inputs = make_inputs(parsed, operation.forms(parsed))
+    forms = operation.forms(parsed)
+    inputs = make_inputs(parsed, forms)
     placements = {name: layout.place(array.shape, parsed.spec(name).layout) for name, array in inputs.items()}
-    tensors = Arena(inputs, placements, parsed.dtype, runner.platform.device).tensors
+    tensors = Arena(
+        inputs, placements, {name: form.dtype for name, form in forms.items()}, runner.platform.device
+    ).tensors
     times = []
     with torch.no_grad():
         for _ in range(repeats):

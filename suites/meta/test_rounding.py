@@ -10,16 +10,14 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from golden.dtypes import DTYPES, FLOATS, INTEGERS, decode, encode, ulp
+from golden.dtypes import DTYPES, FLOAT8S, FLOATS, INTEGERS, decode, encode, ulp
 from golden.rounding import round_significand
 
 NUMBERS = st.floats(allow_nan=False, allow_infinity=False)
 
 
 def as_torch(storage: np.ndarray, dtype: str) -> torch.Tensor:
-    if dtype == "bfloat16":
-        return torch.from_numpy(storage.view(np.int16)).view(torch.bfloat16)
-    return torch.from_numpy(storage)
+    return torch.from_numpy(storage.view(f"i{storage.itemsize}")).view(getattr(torch, dtype))
 
 
 @given(NUMBERS, st.integers(1, 53), st.sampled_from(["nearest", "away", "truncated"]))
@@ -47,12 +45,64 @@ def test_encoding_a_float32_agrees_with_torch_bit_for_bit(dtype: str, numbers: l
     assert torch.equal(as_torch(storage, dtype), expected)
 
 
-@pytest.mark.parametrize("dtype", FLOATS)
+@pytest.mark.parametrize("dtype", FLOAT8S)
+def test_every_code_of_one_byte_is_the_number_that_torch_says(dtype: str) -> None:
+    codes = np.arange(256, dtype=np.uint8)
+    numbers = decode(codes, dtype)
+    expected = as_torch(codes, dtype).to(torch.float64).numpy()
+    np.testing.assert_array_equal(numbers, expected)
+    assert np.array_equal(np.signbit(numbers), np.signbit(expected))
+    numbered = ~np.isnan(numbers)
+    assert np.array_equal(encode(numbers, dtype)[numbered], codes[numbered])
+    assert (encode(numbers, dtype)[~numbered] & 0x7F == 0x7F).all()
+
+
+@pytest.mark.parametrize("dtype", FLOAT8S)
+def test_between_two_codes_of_one_byte_the_nearer_is_taken_and_of_two_as_near_the_even_one(dtype: str) -> None:
+    codes = np.flatnonzero(decode(np.arange(128, dtype=np.uint8), dtype) < DTYPES[dtype].largest)
+    low, high = (decode((codes + step).astype(np.uint8), dtype) for step in (0, 1))
+    middle = (low + high) / 2
+    for sign in (1, -1):
+        bit = 0x80 * (sign < 0)
+        assert np.array_equal(encode(sign * middle, dtype), codes + codes % 2 | bit)
+        assert np.array_equal(encode(sign * np.nextafter(middle, low), dtype), codes | bit)
+        assert np.array_equal(encode(sign * np.nextafter(middle, high), dtype), codes + 1 | bit)
+
+
+@pytest.mark.parametrize("dtype", FLOAT8S)
+@given(st.lists(st.floats(-448, 448, width=32), min_size=1))
+def test_encoding_into_one_byte_agrees_with_torch_bit_for_bit(dtype: str, numbers: list[float]) -> None:
+    storage = encode(np.array(numbers), dtype)
+    expected = torch.tensor(numbers, dtype=torch.float32).to(getattr(torch, dtype))
+    assert torch.equal(as_torch(storage, "uint8"), expected.view(torch.uint8))
+
+
+@pytest.mark.parametrize(
+    ("dtype", "numbers", "codes"),
+    [
+        # Half a step beyond the largest number comes NaN, where there is no infinity, and else an infinity.
+        (
+            "float8_e4m3fn",
+            [448, 464, np.nextafter(464, 500), np.inf, -np.inf, -1e300],
+            [0x7E, 0x7E, 0x7F, 0x7F, 0xFF, 0xFF],
+        ),
+        (
+            "float8_e5m2",
+            [57344, np.nextafter(61440, 0), 61440, np.inf, -np.inf, -1e300],
+            [0x7B, 0x7B, 0x7C, 0x7C, 0xFC, 0xFC],
+        ),
+    ],
+)
+def test_what_is_too_large_for_one_byte_is_not_saturated(dtype: str, numbers: list[float], codes: list[int]) -> None:
+    assert encode(np.array(numbers), dtype).tolist() == codes
+
+
+@pytest.mark.parametrize("dtype", [*FLOATS, *FLOAT8S])
 def test_every_kind_of_number_survives_decoding_and_encoding(dtype: str) -> None:
     kind = DTYPES[dtype]
-    numbers = np.array(
-        [0.0, 1.0, -1.5, kind.largest, -kind.largest, kind.smallest_normal, kind.quantum, np.inf, -np.inf]
-    )
+    numbers = np.array([0.0, 1.0, -1.5, kind.largest, -kind.largest, kind.smallest_normal, kind.quantum])
+    if kind.infinity:
+        numbers = np.append(numbers, [np.inf, -np.inf])
     assert np.array_equal(decode(encode(numbers, dtype), dtype), numbers)
     assert np.isnan(decode(encode(np.array([np.nan]), dtype), dtype)).all()
     info = torch.finfo(getattr(torch, dtype))
