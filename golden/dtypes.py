@@ -113,21 +113,34 @@ def decode(storage: np.ndarray, name: str) -> np.ndarray:
 
 
 def encode(values: np.ndarray, name: str) -> np.ndarray:
-    """Return ``values`` (float64, or int64 for an integer dtype) as storage of dtype ``name``.
+    """Return ``values`` (float64, or int64 for any dtype) as storage of dtype ``name``.
 
-    Floating values are rounded once, to nearest even, and overflow to infinity, or to NaN where the dtype has no
-    infinity; a NaN stays one. Integers wrap around, as two's complement arithmetic does.
+    Into a floating dtype they are rounded once, to nearest even, and overflow to infinity, or to NaN where the dtype
+    has no infinity; a NaN stays one. Integers wrap around, as two's complement arithmetic does.
     """
     dtype = dtype_of(name)
     if not dtype.is_float:
         return np.asarray(values, dtype=np.int64).astype(dtype.storage)
-    values = np.asarray(values, dtype=np.float64)
+    values = np.asarray(values)
     if name == "float64":
-        return values.copy()
+        return values.astype(np.float64)
+    if values.dtype == np.int64:
+        values = _to_odd(values)
+    values = values.astype(np.float64, copy=False)
     if dtype.storage.kind == "f":  # NumPy rounds float64 once, to nearest even, into the types that it has.
         with np.errstate(over="ignore"):
             return np.asarray(values.astype(dtype.storage))
     return _bytes(values, dtype) if name in FLOAT8S else _upper_halves(values, dtype)
+
+
+def _to_odd(values: np.ndarray) -> np.ndarray:
+    """Return int64 ``values`` so that float64 holds them, and rounding them to fewer bits gives what it should.
+
+    (Rounding to odd: Boldo and Melquiond, IEEE Transactions on Computers 57, 2008.)
+    """
+    lost = np.int64(0x7FF)
+    odd = (values & ~lost) | np.where(values & lost, lost + 1, 0)
+    return np.where((values >> np.int64(53)) + 1 >> np.int64(1) == 0, values, odd)
 
 
 def _upper_halves(values: np.ndarray, dtype: DType) -> np.ndarray:

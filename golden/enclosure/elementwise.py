@@ -8,7 +8,10 @@ from typing import Any
 import numpy as np
 
 from golden import functions
+from golden.dtypes import decode, encode
 from golden.enclosure.array import (
+    BIAS,
+    HARD,
     RADIUS,
     Enclosure,
     asked,
@@ -103,6 +106,21 @@ def rsqrt(x: Any) -> Any:
     return _apply("rsqrt", x, spread)
 
 
+def floor(x: Any) -> Any:
+    """Return the largest whole number that is not above each element."""
+    return _stepped(np.floor, x)
+
+
+def nearest_integer(x: Any) -> Any:
+    """Return the whole number nearest to each element; of two as near the even one."""
+    return _stepped(np.rint, x)
+
+
+def nearest_in(x: Any, dtype: str) -> Any:
+    """Return each element rounded once, to nearest even, to a number of ``dtype``, in whose range it must be."""
+    return _stepped(lambda numbers: decode(encode(numbers, dtype), dtype), x)
+
+
 def kept(x: Any) -> Any:
     """Return ``x``, a result that implementations may keep in the dtype that the precision names for that."""
     if not isinstance(x, Enclosure) or not x.precision.kept:
@@ -169,6 +187,27 @@ def _spread_of_tanh(x: np.ndarray, y: np.ndarray, e: np.ndarray) -> np.ndarray:
     slope = (1.0 - y * y) * (1.0 + twice * (1.0 + twice))
     slope += np.where(np.abs(x) < 20, 2.0**-48, 2.0**-55)
     return np.asarray(e * np.minimum(1.0, slope))
+
+
+def _stepped(step: Callable[[np.ndarray], np.ndarray], x: Any) -> Any:
+    """Return a ``step`` function of each element, which rises only, and jumps.
+
+    Where the argument is further from a jump than it may be off, the result is exact; elsewhere it may be off by the
+    jump. Steps make no noise: an argument that is far enough off to jump jumps.
+    """
+    if not isinstance(x, Enclosure):
+        return step(np.asarray(x))
+    value = step(x.value)
+    if x.is_exact and type(x.tail) is float:
+        return Enclosure(value, x.precision)
+    radius = x.radius + np.abs(x.tail)
+    errors = np.zeros((4, *x.shape))
+    # An implementation's error counts from the true argument, which is off by the radius itself.
+    for row, reach in ((RADIUS, radius), (HARD, radius + x.hard), (BIAS, radius + x.drift)):
+        above = np.where(reach > 0, np.nextafter(x.value + reach, np.inf), x.value)
+        below = np.where(reach > 0, np.nextafter(x.value - reach, -np.inf), x.value)
+        errors[row] = np.maximum(step(above) - value, value - step(below))
+    return settled(value, x.precision, errors=errors, open_=left_open(x))
 
 
 def _risen(power: Any, x: np.ndarray, y: np.ndarray, e: np.ndarray, exponent: np.ndarray) -> np.ndarray:

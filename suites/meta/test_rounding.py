@@ -123,6 +123,19 @@ def test_the_threshold_of_overflow_is_half_a_step_above_the_largest(dtype: str, 
     assert decode(encode(np.array([below]), dtype), dtype)[0] == DTYPES[dtype].largest
 
 
+@pytest.mark.parametrize("dtype", [*FLOATS, "float8_e5m2"])
+@given(st.integers(-(2**63), 2**63 - 1), st.integers(0, 62))
+def test_an_integer_is_rounded_once(dtype: str, number: int, shift: int) -> None:
+    number >>= shift
+    kind = DTYPES[dtype]
+    rounded = float(decode(encode(np.array([number]), dtype), dtype)[0])
+    step = Fraction(2) ** max(abs(number).bit_length() - kind.precision, kind.emin - kind.precision + 1)
+    whole, rest = divmod(abs(Fraction(number)) / step, 1)
+    size = (whole + (rest > Fraction(1, 2) or (rest == Fraction(1, 2) and whole % 2 == 1))) * step
+    assert abs(rounded) == (float(size) if size <= kind.largest else np.inf)
+    assert np.sign(rounded) == np.sign(number)
+
+
 @pytest.mark.parametrize("dtype", INTEGERS)
 def test_integers_wrap_around(dtype: str) -> None:
     bits, ends = 8 * DTYPES[dtype].itemsize, np.iinfo(DTYPES[dtype].storage)
