@@ -7,6 +7,7 @@ a tensor of few elements may still reach past 2**31 of them in memory.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import torch
 import triton
@@ -14,6 +15,9 @@ import triton.language as tl
 
 AXES = 4
 """How many axes :func:`offsets` can tell apart."""
+
+BLOCK = 1024
+"""Elements a program of :func:`launch_flat`."""
 
 
 @triton.jit
@@ -27,6 +31,27 @@ def offsets(index, size1, size2, size3, stride0, stride1, stride2, stride3):
     axis2, index = index % size2, index // size2
     axis1, axis0 = index % size1, index // size1
     return axis0 * stride0 + axis1 * stride1 + axis2 * stride2 + axis3 * stride3
+
+
+@triton.jit
+def places(index, size1, size2, size3, stride0, stride1, stride2, stride3, CONTIGUOUS: tl.constexpr):
+    """Return :func:`offsets`, which are the numbers themselves where the tensor is contiguous."""
+    place = index
+    if not CONTIGUOUS:
+        place = offsets(index, size1, size2, size3, stride0, stride1, stride2, stride3)
+    return place
+
+
+@triton.jit
+def nearest_integer(x):
+    """Return the whole numbers nearest to a block of floats, the even one of two as near; NaN and infinities stay."""
+    size = tl.abs(x)
+    below = tl.floor(size)
+    rest = size - below  # exact, so that only true ties are taken for ties
+    odd = below - 2 * tl.floor(below * 0.5)
+    up = tl.where(rest == 0.5, odd, tl.where(rest > 0.5, 1.0, 0.0))
+    whole = tl.where(rest > 0, below + up, below)
+    return tl.where(x < 0, -whole, whole)
 
 
 @triton.jit
@@ -59,6 +84,28 @@ def weighed(scores, peak, total, SCALE: tl.constexpr, BINARY: tl.constexpr):
     else:
         weights, faded = tl.exp(scores * SCALE - shift), tl.exp(peak - shift)
     return weights, faded, higher, total * faded + tl.sum(weights, 1, keep_dims=True)
+
+
+def launch_flat(
+    kernel: Any,
+    tensors: Sequence[torch.Tensor],
+    outs: Sequence[torch.Tensor],
+    *,
+    fast: bool = False,
+    **constants: Any,
+) -> None:
+    """Run ``kernel`` over the elements of contiguous ``outs`` of one shape, in their order, BLOCK a program.
+
+    It takes the pointers of ``tensors``, which have that shape and any strides, and of ``outs``, the number of
+    elements, the last three sizes, four strides of each tensor, and by name BLOCK, CONTIGUOUS and ``constants``.
+    CONTIGUOUS says that no strides are needed: if all tensors are contiguous, and ``fast`` asks for it.
+    """
+    if count := outs[0].numel():
+        steps = [step for tensor in tensors for step in strides(tensor.stride())]
+        contiguous = fast and all(tensor.is_contiguous() for tensor in tensors)
+        grid = (triton.cdiv(count, BLOCK),)
+        sizes = inner_sizes(outs[0].shape)
+        kernel[grid](*tensors, *outs, count, *sizes, *steps, BLOCK=BLOCK, CONTIGUOUS=contiguous, **constants)
 
 
 def wide(dtype: torch.dtype) -> tl.dtype:
