@@ -217,7 +217,8 @@ def _put(
         ):
             return
         before = whole.get(alias)  # the alias has these rows already, and the ones before were the same
-        whole[name] = np.zeros(shape, part.dtype) if before is None else before.astype(part.dtype)
+        with np.errstate(invalid="ignore"):  # these rows are of another dtype, perhaps, but about to be written
+            whole[name] = np.zeros(shape, part.dtype) if before is None else before.astype(part.dtype)
     if not np.can_cast(part.dtype, whole[name].dtype):  # not every block's bounds are within float32's range
         whole[name] = whole[name].astype(part.dtype)
     whole[name][rows] = part
