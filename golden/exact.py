@@ -42,8 +42,8 @@ _CLEAR = 2.0**-80
 
 
 def quantum_exponent(x: np.ndarray) -> int | None:
-    """Return the largest e such that every element of finite ``x`` is a multiple of 2**e; None when all are zero."""
-    numbers = x[x != 0]
+    """Return the largest e such that every finite element of ``x`` is a multiple of 2**e; None for zeros alone."""
+    numbers = x[(x != 0) & np.isfinite(x)]
     if not numbers.size:
         return None
     bits = numbers.view(np.int64)
