@@ -19,6 +19,12 @@ AXES = 4
 BLOCK = 1024
 """Elements a program of :func:`launch_flat`."""
 
+TILE = 1024
+"""Elements that a program which goes along rows holds at a time."""
+
+LONGEST_BLOCK = 8192
+"""The longest row that a program holds at once; the registers have no room for longer ones."""
+
 
 @triton.jit
 def offsets(index, size1, size2, size3, stride0, stride1, stride2, stride3):
@@ -108,9 +114,40 @@ def launch_flat(
         kernel[grid](*tensors, *outs, count, *sizes, *steps, BLOCK=BLOCK, CONTIGUOUS=contiguous, **constants)
 
 
+@triton.jit
+def row_block(first, inside, start, length, step, other, BLOCK: tl.constexpr, WIDE: tl.constexpr):
+    """Return the block of each row that begins at ``start``, with ``other`` where there is no row or no more of it.
+
+    ``first`` points at the first elements of rows, as a column, and ``inside`` says which of these there are.
+    """
+    column = start + tl.arange(0, BLOCK).to(tl.int64)[None, :]
+    return tl.load(first + column * step, mask=inside & (column < length), other=other).to(WIDE)
+
+
 def wide(dtype: torch.dtype) -> tl.dtype:
     """Return the dtype that contracts compute ``dtype`` in."""
-    return tl.float64 if dtype == torch.float64 else tl.float32
+    return {torch.float64: tl.float64, torch.int64: tl.int64}.get(dtype, tl.float32)
+
+
+def wide_in_torch(dtype: torch.dtype) -> torch.dtype:
+    """Return the same dtype as PyTorch has it, for what is kept in memory between two kernels."""
+    return dtype if dtype in (torch.float64, torch.int64) else torch.float32
+
+
+def covering(length: int, most: int = TILE) -> int:
+    """Return the block for rows of ``length``: the power of two that holds one whole, if that is not above ``most``."""
+    return min(most, triton.next_power_of_2(max(length, 1)))
+
+
+def along(x: torch.Tensor, dim: int) -> tuple[int, ...]:
+    """Return where the rows of ``x`` along ``dim`` begin, as :func:`strides` of the other axes, and their step."""
+    *steps, step = x.movedim(dim, -1).stride()
+    return (*strides(steps), step)
+
+
+def without(shape: Sequence[int], dim: int) -> tuple[int, ...]:
+    """Return ``shape`` without its axis ``dim``."""
+    return tuple(size for axis, size in enumerate(shape) if axis != dim % len(shape))
 
 
 def inner_sizes(shape: Sequence[int]) -> tuple[int, ...]:
