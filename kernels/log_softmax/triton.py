@@ -1,0 +1,123 @@
+"""log_softmax in Triton: a program takes one long row or several short ones, and goes along them in blocks.
+
+A row is everything along ``dim``, wherever that axis lies in memory. Where it holds a NaN or +inf, or nothing but
+-inf, its sum of exponentials is NaN, whatever a maximum makes of a NaN; so all of it becomes NaN.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+import triton
+import triton.language as tl
+
+from kernels import implementation
+from kernels.toolchains.triton import (
+    LONGEST_BLOCK,
+    TILE,
+    along,
+    covering,
+    inner_sizes,
+    offsets,
+    row_block,
+    wide,
+    without,
+)
+
+
+@triton.jit
+def _write(source, target, inside, length, step, out_step, peak, total, BLOCK: tl.constexpr, WIDE: tl.constexpr):
+    """Write the result of each row, block by block, given its maximum and its sum of exponentials."""
+    spread = tl.log(total)
+    for start in range(0, length, BLOCK):
+        column = start + tl.arange(0, BLOCK).to(tl.int64)[None, :]
+        block = row_block(source, inside, start, length, step, float("-inf"), BLOCK, WIDE)
+        tl.store(target + column * out_step, (block - peak) - spread, mask=inside & (column < length))
+
+
+@triton.jit
+def _three_pass(
+    x, out, rows, length, size1, size2, size3, x0, x1, x2, x3, step, out0, out1, out2, out3, out_step,
+    ROWS: tl.constexpr, BLOCK: tl.constexpr, WIDE: tl.constexpr,
+):  # fmt: skip
+    row = tl.program_id(0).to(tl.int64) * ROWS + tl.arange(0, ROWS)[:, None]
+    source, inside = x + offsets(row, size1, size2, size3, x0, x1, x2, x3), row < rows
+    target = out + offsets(row, size1, size2, size3, out0, out1, out2, out3)
+    peak = tl.full((ROWS, 1), float("-inf"), WIDE)
+    for start in range(0, length, BLOCK):
+        block = row_block(source, inside, start, length, step, float("-inf"), BLOCK, WIDE)
+        peak = tl.maximum(peak, tl.max(block, 1, keep_dims=True))
+    total = tl.zeros((ROWS, 1), WIDE)
+    for start in range(0, length, BLOCK):
+        block = row_block(source, inside, start, length, step, float("-inf"), BLOCK, WIDE)
+        total += tl.sum(tl.exp(block - peak), 1, keep_dims=True)
+    _write(source, target, inside, length, step, out_step, peak, total, BLOCK, WIDE)
+
+
+@triton.jit
+def _online(
+    x, out, rows, length, size1, size2, size3, x0, x1, x2, x3, step, out0, out1, out2, out3, out_step,
+    ROWS: tl.constexpr, BLOCK: tl.constexpr, WIDE: tl.constexpr,
+):  # fmt: skip
+    row = tl.program_id(0).to(tl.int64) * ROWS + tl.arange(0, ROWS)[:, None]
+    source, inside = x + offsets(row, size1, size2, size3, x0, x1, x2, x3), row < rows
+    target = out + offsets(row, size1, size2, size3, out0, out1, out2, out3)
+    peak = tl.full((ROWS, 1), float("-inf"), WIDE)
+    total = tl.zeros((ROWS, 1), WIDE)
+    for start in range(0, length, BLOCK):
+        block = row_block(source, inside, start, length, step, float("-inf"), BLOCK, WIDE)
+        higher = tl.maximum(peak, tl.max(block, 1, keep_dims=True))
+        # As long as a row has shown nothing but -inf, its exponentials are 0, and not those of -inf minus -inf.
+        shift = tl.where(higher == float("-inf"), 0.0, higher)
+        total = total * tl.exp(peak - shift) + tl.sum(tl.exp(block - shift), 1, keep_dims=True)
+        peak = higher
+    _write(source, target, inside, length, step, out_step, peak, total, BLOCK, WIDE)
+
+
+@triton.jit
+def _one_block(
+    x, out, rows, length, size1, size2, size3, x0, x1, x2, x3, step, out0, out1, out2, out3, out_step,
+    ROWS: tl.constexpr, BLOCK: tl.constexpr, WIDE: tl.constexpr,
+):  # fmt: skip
+    row = tl.program_id(0).to(tl.int64) * ROWS + tl.arange(0, ROWS)[:, None]
+    source, inside = x + offsets(row, size1, size2, size3, x0, x1, x2, x3), row < rows
+    target = out + offsets(row, size1, size2, size3, out0, out1, out2, out3)
+    block = row_block(source, inside, 0, length, step, float("-inf"), BLOCK, WIDE)
+    away = block - tl.max(block, 1, keep_dims=True)
+    column = tl.arange(0, BLOCK).to(tl.int64)[None, :]
+    result = away - tl.log(tl.sum(tl.exp(away), 1, keep_dims=True))
+    tl.store(target + column * out_step, result, mask=inside & (column < length))
+
+
+def _launch(kernel: Any, x: torch.Tensor, dim: int, block: int) -> torch.Tensor:
+    """Return the result along ``dim`` by ``kernel``, which goes along the rows in blocks of ``block``."""
+    out = torch.empty(x.shape, dtype=x.dtype, device=x.device)
+    if not out.numel():
+        return out
+    rows, together = out.numel() // x.shape[dim], max(1, TILE // block)
+    kernel[(triton.cdiv(rows, together),)](
+        x, out, rows, x.shape[dim], *inner_sizes(without(x.shape, dim)), *along(x, dim), *along(out, dim),
+        ROWS=together, BLOCK=block, WIDE=wide(x.dtype),
+    )  # fmt: skip
+    return out
+
+
+@implementation("log_softmax", paradigm="triton")
+def three_pass(x: torch.Tensor, *, dim: int) -> torch.Tensor:
+    """Return the logarithm of the softmax along ``dim``: a pass for the maximum, one for the sum, one to write."""
+    return _launch(_three_pass, x, dim, covering(x.shape[dim]))
+
+
+@implementation("log_softmax", paradigm="triton", optimizes="three_pass", technique="online softmax")
+def online(x: torch.Tensor, *, dim: int) -> torch.Tensor:
+    """Return the logarithm of the softmax along ``dim``: a pass for maximum and sum, rescaled as the maximum grows."""
+    return _launch(_online, x, dim, covering(x.shape[dim]))
+
+
+@implementation("log_softmax", paradigm="triton", optimizes="three_pass", technique="row kept in registers")
+def one_block(x: torch.Tensor, *, dim: int) -> torch.Tensor:
+    """Return the logarithm of the softmax along ``dim``: rows of up to :data:`LONGEST_BLOCK` elements are read once."""
+    if x.shape[dim] > LONGEST_BLOCK:
+        return three_pass(x, dim=dim)
+    return _launch(_one_block, x, dim, covering(x.shape[dim], LONGEST_BLOCK))
