@@ -124,6 +124,8 @@ def _far(golden: Golden, corrupted: np.ndarray) -> bool:
 
 def _last_dropped(values: np.ndarray, axis: int, neutral: float) -> np.ndarray:
     dropped = values.copy()
+    if dropped.dtype.kind == "i":  # which has no infinities
+        neutral = min(max(neutral, np.iinfo(dropped.dtype).min), np.iinfo(dropped.dtype).max)
     if values.shape[axis]:
         np.moveaxis(dropped, axis, -1)[..., -1] = neutral
     return dropped
