@@ -32,7 +32,8 @@ from golden.enclosure.elementwise import (
 )
 from golden.enclosure.movement import broadcast, concatenated, repeated, reshaped, squeezed, swapped, taken
 from golden.enclosure.products import matmul
-from golden.enclosure.reductions import amax, mean, total
+from golden.enclosure.recurrences import linear_recurrence
+from golden.enclosure.reductions import amax, cumulative, mean, total
 
 __all__ = [
     "Enclosure",
@@ -42,6 +43,7 @@ __all__ = [
     "concatenated",
     "constant",
     "cos",
+    "cumulative",
     "either",
     "erf",
     "erfc",
@@ -50,6 +52,7 @@ __all__ = [
     "expm1",
     "floor",
     "kept",
+    "linear_recurrence",
     "log",
     "log1p",
     "log2",

@@ -1,4 +1,4 @@
-"""Many elements into one: sums in any order of additions, and the largest element."""
+"""Many elements into one: sums in any order of additions, of all terms or up to each, and the largest element."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from golden.enclosure.array import (
     shared,
 )
 from golden.enclosure.errors import NOISE, RADIUS, Errors, Row, rowwise
+from golden.exact import cumulative as exact_cumulative
 from golden.exact import quantum_exponent
 from golden.exact import total as exact_total
 from golden.precision import Precision
@@ -70,6 +71,41 @@ def total(x: Any, axis: int, *, rounds: bool = False) -> Any:
     own[RADIUS] = own.radius + (radius if precision.doubled else radius + np.abs(tail))
     open_ = np.any(np.broadcast_to(left_open(x), x.shape), axis=axis, keepdims=True)
     return settled(value, precision, tail=tail if precision.doubled else 0.0, errors=errors + own, open_=open_)
+
+
+def cumulative(x: Any, axis: int, *, reverse: bool = False) -> Any:
+    """Return the sums up to each element along ``axis``, or from each on if ``reverse``, in any order of additions.
+
+    A sum's roundings are part of those after it too, so they do not average out over the result.
+    """
+    if not isinstance(x, Enclosure):
+        return _running(x, axis, reverse)
+    n, precision = x.shape[axis], x.precision
+    value, tail, radius = exact_cumulative(x.value, x.tail if precision.doubled else 0.0, axis, reverse=reverse)
+    magnitude, errors = _running(np.abs(x.value), axis, reverse), errors_in(x, x.shape)
+    if type(errors) is not float:
+        errors = shared(errors).each(lambda row: _running(np.broadcast_to(row, x.shape), axis, reverse))
+        magnitude = magnitude + errors.hard
+    additions = np.arange(n - 1, -1, -1) if reverse else np.arange(n)
+    own = _additions(np.expand_dims(additions, tuple(range(1, value.ndim - axis % value.ndim))), magnitude, precision)
+    own = one_sided(own) if repeats(x.value, axis) else shared(own)
+    if x.is_exact:
+        own = own * (magnitude > unrounded_below(precision, x.value))
+    own[RADIUS] += radius if precision.doubled else radius + np.abs(tail)
+    open_ = _running(np.broadcast_to(left_open(x), x.shape).astype(np.int64), axis, reverse) > 0
+    return settled(value, precision, tail=tail if precision.doubled else 0.0, errors=errors + own, open_=open_)
+
+
+def _running(x: np.ndarray, axis: int, reverse: bool) -> np.ndarray:
+    return np.flip(np.cumsum(np.flip(x, axis), axis), axis) if reverse else np.cumsum(x, axis)
+
+
+def _additions(n: np.ndarray, magnitude: np.ndarray, precision: Precision) -> np.ndarray:
+    """Return the errors of ``n`` additions, of terms whose magnitudes sum to ``magnitude``: see ``accumulation``."""
+    unit = precision.unit
+    hard = np.where(n * unit < 1, n * unit / np.maximum(1 - n * unit, unit), np.inf)
+    errors = rows(magnitude.shape, hard=hard * magnitude, noise=UNIFORM * np.sqrt(n) * unit * magnitude)
+    return np.where(magnitude > precision.largest, column(magnitude.ndim, hard=np.inf, bias=np.inf), errors)
 
 
 def summed(errors: Errors, shape: tuple[int, ...], axis: int) -> Errors:
