@@ -220,6 +220,7 @@ def settled(
     within reach of the range: then it is open, as are the elements that ``open_`` names.
     """
     value = np.asarray(value)
+    errors = Errors.of(errors) if isinstance(errors, np.ndarray) else errors
     if not value.size:
         return Enclosure(value, precision)
     least, most = value.min(), value.max()
