@@ -8,10 +8,9 @@ import numpy as np
 from hypothesis import strategies as st
 
 from golden import enclosure
-from golden.case import Case, CaseError
-from kernels import strategies
+from golden.case import Case
 from kernels.operation import Operation
-from kernels.scaled_dot_product import WORK, attended, visible
+from kernels.scaled_dot_product import attended, drawn, tensors_of, visible
 
 
 class Attention(Operation):
@@ -36,10 +35,7 @@ class Attention(Operation):
     }
 
     def shapes(self, case: Case) -> dict[str, tuple[int, ...]]:
-        b, h, hk, sq, sk, d = self.size(case, "b", "h", "hk", "sq", "sk", "d")
-        if not hk or h % hk or not sk or not d:
-            raise CaseError(f"attention needs h a multiple of hk, and sk and d of 1 or more, not {dict(case.dims)}")
-        return {"q": (b, h, sq, d), "k": (b, hk, sk, d), "v": (b, hk, sk, d)}
+        return tensors_of(self, case)
 
     def output_shape(self, case: Case) -> tuple[int, ...]:
         return self.shapes(case)["q"]
@@ -61,21 +57,3 @@ class Attention(Operation):
     ) -> Any:
         queries, keys = (np.shape(enclosure.numbers(x))[-2] for x in (q, k))
         return attended(q, k, v, visible(queries, keys, causal=causal, window=window), scale=scale, softcap=softcap)
-
-
-@st.composite
-def drawn(draw: st.DrawFn, budget: int) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Draw dims and params of attention: head sizes that models have and others, grouped heads, lengths that differ."""
-    d = draw(st.sampled_from([size for size in (64, 32, 16, 80, 96, 128, 8, 33, 1) if 4 * size <= budget] or [1]))
-    hk, groups, b = (draw(st.sampled_from(numbers)) for numbers in ([1, 1, 2], [1, 1, 2, 3, 4], [1, 1, 1, 2, 0]))
-    heads = hk * groups * max(b, 1)
-    room = min(max(budget // (d * heads), 1), 1100)
-    sq = draw(strategies.sizes(room, least=1))
-    sk = draw(strategies.sizes(min(room, max(WORK * budget // (heads * sq), 1)), least=1))
-    params = {
-        "causal": draw(st.booleans()),
-        "scale": draw(st.sampled_from([None, None, 0.125, 1.0])),
-        "softcap": draw(st.sampled_from([None, None, None, 30.0])),
-        "window": draw(st.sampled_from([None, None, None, 1, 5, 64])),
-    }
-    return {"b": b, "h": hk * groups, "hk": hk, "sq": sq, "sk": sk, "d": d}, params
