@@ -30,7 +30,7 @@ from golden.enclosure.elementwise import (
     tanh,
     where,
 )
-from golden.enclosure.movement import broadcast, concatenated, repeated, reshaped, squeezed, swapped, taken
+from golden.enclosure.movement import broadcast, concatenated, repeated, reshaped, squeezed, swapped, taken, windows
 from golden.enclosure.products import matmul
 from golden.enclosure.recurrences import linear_recurrence
 from golden.enclosure.reductions import amax, cumulative, mean, total
@@ -77,4 +77,5 @@ __all__ = [
     "tanh",
     "total",
     "where",
+    "windows",
 ]

@@ -9,6 +9,7 @@ import numpy as np
 
 from golden.enclosure.array import Enclosure, shared
 from golden.enclosure.errors import Row, rowwise
+from golden.exact import windows as exact_windows
 
 
 def swapped(x: Any, first: int, second: int) -> Any:
@@ -57,6 +58,11 @@ def concatenated(parts: Sequence[Any], axis: int) -> Any:
 def taken(x: Any, index: Any) -> Any:
     """Return ``x[index]``, for any index that NumPy takes."""
     return _moved(x, lambda array: array[index])
+
+
+def windows(x: Any, size: tuple[int, ...], *, stride: int, padding: int) -> Any:
+    """Return what a convolution multiplies, with zeros around the image: see :func:`golden.exact.windows`."""
+    return _moved(x, lambda array: exact_windows(array, size, stride=stride, padding=padding))
 
 
 def _moved(x: Any, move: Callable[[np.ndarray], np.ndarray]) -> Any:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from golden.doubled import UNIT
+from golden.doubled import UNIT, two_sum
 from golden.dtypes import decode, dtype_of, encode
 from golden.enclosure.array import (
     Array,
@@ -17,6 +17,7 @@ from golden.enclosure.array import (
     lifted,
     perhaps_zero,
     rounded,
+    rows,
     settled,
     shared,
 )
@@ -29,22 +30,36 @@ from golden.rounding import round_to_format
 _FEW = 256  # elements that are looked at before all are
 
 
-def matmul(a: Any, b: Any) -> Any:
-    """Return the matrix product of (..., m, k) and (..., k, n), summed in any order."""
+def matmul(a: Any, b: Any, plus: Any = None) -> Any:
+    """Return the matrix product of (..., m, k) and (..., k, n), summed in any order.
+
+    ``plus``, which is exact and broadcasts to the product, is one more term of every sum: a bias, or what a product is
+    accumulated into.
+    """
     if not isinstance(a, Enclosure) and not isinstance(b, Enclosure):
-        return np.matmul(a, b)
+        return np.matmul(a, b) if plus is None else np.matmul(a, b) + plus
     precision = (a if isinstance(a, Enclosure) else b).precision
     a, b = _fed(lifted(a, precision)), _fed(lifted(b, precision))
     operands = _operand(a.value, precision), _operand(b.value, precision)
     left, right = (_finite(x) for x in operands)
     product = exact_matmul(left, right, doubled=precision.doubled)
     value, tail, magnitude = product.value, product.tail, product.magnitude
-    aligned = _aligned(left, right, magnitude, precision)
-    errors = accumulation(left.shape[-1], aligned, precision, products=True)
+    aligned, terms = _aligned(left, right, magnitude, precision), left.shape[-1]
+    addend = None if plus is None else lifted(plus, precision).value
+    if addend is not None:
+        value, low = two_sum(value, _finite(addend))
+        tail, size, terms = tail + low, np.abs(_finite(addend)), terms + 1
+        magnitude, aligned = magnitude + size, aligned + size
+    errors = accumulation(terms, aligned, precision, products=True)
     if repeats(left, -1) and repeats(right, -2):
         errors = one_sided(errors)
+    if addend is not None:
+        # What the sum loses of an addend that comes to many elements, it loses in all of them.
+        errors = errors + rows(value.shape, radius=2 * UNIT**2 * magnitude, bias=precision.unit * np.abs(value))
     if a.is_exact and b.is_exact and not precision.flushed and _parts(precision) == 1:
         rounded_ = aligned > _unrounded(left, right, aligned, precision)
+        if addend is not None:
+            rounded_ |= aligned > unrounded_below(precision, _finite(addend))
         errors = errors if rounded_.all() else errors * rounded_
     else:
         errors = errors + _of_operands(a, b, left, right) + _of_splitting(precision, magnitude)
@@ -55,7 +70,7 @@ def matmul(a: Any, b: Any) -> Any:
         tail = tail + (np.matmul(left, np.broadcast_to(b.tail, right.shape)) if type(b.tail) is not float else 0.0)
         # Each of the two products rounds k terms that are below the unit roundoff of the products'.
         errors[RADIUS] = errors.radius + 4 * (left.shape[-1] + 4) * UNIT**2 * magnitude
-    special = _special_products(*operands)
+    special = _special_products(*operands) + (0.0 if addend is None else addend - _finite(addend))
     open_ = (magnitude > precision.largest_sum) & ~np.isnan(special)
     return settled(value + special, precision, open_=open_ | _doubtful(a, b), tail=tail, errors=errors)
 
