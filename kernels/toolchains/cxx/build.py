@@ -1,0 +1,86 @@
+"""Builds that are made once: what a compiler made of the same command and the same sources is taken from a cache."""
+
+from __future__ import annotations
+
+import fcntl
+import functools
+import hashlib
+import os
+import subprocess
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+INCLUDE = Path(__file__).parent / "include"
+"""The headers that kernels include; part of every build."""
+
+CACHE = "PORTOLAN_CACHE"
+"""The environment variable that names the folder of builds; without it, one in the user's own cache folder."""
+
+_LONGEST = 3000  # characters of a compiler's complaints
+
+
+class BuildError(Exception):
+    """A compiler refused a source; the message holds the command and what it said."""
+
+
+def build(sources: Sequence[Path], command: Sequence[str]) -> Path:
+    """Return the file that ``command`` makes of ``sources``; raises BuildError.
+
+    Processes that ask for the same at the same time wait for one of them, and none sees a file that is not whole.
+    """
+    made = _cache() / _key(sources, command)
+    if made.exists():
+        return made
+    with _alone(made.with_suffix(".lock")):
+        if not made.exists():
+            _compile(sources, command, made)
+    return made
+
+
+def _compile(sources: Sequence[Path], command: Sequence[str], made: Path) -> None:
+    with tempfile.TemporaryDirectory(dir=made.parent) as folder:
+        fresh = Path(folder) / "out"
+        whole = [*command, f"-I{INCLUDE}", *map(str, sources), "-o", str(fresh)]
+        try:
+            ended = subprocess.run(whole, capture_output=True, text=True, errors="replace", check=False)
+        except OSError as error:
+            raise BuildError(f"{command[0]} cannot be run: {error}") from None
+        if ended.returncode or not fresh.exists():
+            said = (ended.stderr or ended.stdout).strip()
+            raise BuildError(f"exit code {ended.returncode} of {' '.join(whole)}\n{said[:_LONGEST]}")
+        fresh.replace(made)
+
+
+def _key(sources: Sequence[Path], command: Sequence[str]) -> str:
+    """Return a name for what ``command`` makes of ``sources``, in which every input of the build takes part."""
+    digest = hashlib.sha256("\0".join([*command, _version(command[0])]).encode())
+    for file in [*sources, *sorted(INCLUDE.iterdir())]:
+        digest.update(file.read_bytes())
+    return f"{sources[0].parent.name}-{digest.hexdigest()[:24]}"
+
+
+@functools.cache
+def _version(compiler: str) -> str:
+    """Return what ``compiler`` calls itself, or "" where it is not there and only the cache can help."""
+    try:
+        ended = subprocess.run([compiler, "--version"], capture_output=True, text=True, check=False)
+    except OSError:
+        return ""
+    return ended.stdout
+
+
+@functools.cache
+def _cache() -> Path:
+    named = os.environ.get(CACHE)
+    folder = Path(named) if named else Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "portolan"
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+@contextmanager
+def _alone(lock: Path) -> Iterator[None]:
+    with lock.open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
