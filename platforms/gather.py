@@ -11,6 +11,8 @@ import importlib.metadata
 import importlib.util
 import json
 import os
+import platform
+import shutil
 import signal
 import subprocess
 import sys
@@ -22,6 +24,7 @@ from typing import IO, Any
 
 from platforms import vendors
 from platforms.probe import Device, Probe
+from platforms.tools import TOOLS
 
 TIME_LIMIT = 120.0
 """Seconds that the gathering may take; importing torch from a cold disk takes many of them."""
@@ -119,6 +122,8 @@ def _machine() -> _Finding:
     return {
         "modules": [name for name in vendors.MODULES if importlib.util.find_spec(name)],
         "env": {name: os.environ[name] for name in vendors.ENVIRONMENT if name in os.environ},
+        "machine": platform.machine(),
+        "tools": [name for name in TOOLS if shutil.which(name)],
         "files": [name for name in vendors.FILES if Path(name).exists()],
     }
 

@@ -36,6 +36,8 @@ class Probe:
         available: torch device types of which ``torch.<type>.is_available()`` is true.
         devices: every device of these types.
         cpu_capability: the code path that torch's CPU kernels take.
+        machine: the processor's architecture, such as "x86_64".
+        tools: those of :data:`platforms.tools.TOOLS` that are on PATH.
         env, files: what was set, and what exists, of the names that detection looks at.
         errors: what failed, and how: a step's name to one line.
     """
@@ -50,6 +52,8 @@ class Probe:
     available: tuple[str, ...] = ()
     devices: tuple[Device, ...] = ()
     cpu_capability: str = ""
+    machine: str = ""
+    tools: tuple[str, ...] = ()
     env: dict[str, str] = field(default_factory=dict)
     files: tuple[str, ...] = ()
     errors: dict[str, str] = field(default_factory=dict)
@@ -74,7 +78,7 @@ class Probe:
         known = {one.name for one in fields(cls)}
         if not isinstance(value, dict) or not value.keys() <= known:
             raise ValueError(f"not a probe: {text[:80]!r}; it has the fields {', '.join(sorted(known))}")
-        for name in ("attributes", "modules", "available", "files"):
+        for name in ("attributes", "modules", "available", "files", "tools"):
             value[name] = tuple(value.get(name, ()))
         value["devices"] = tuple(Device(**device) for device in value.get("devices", ()))
         return cls(**value)

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from kernels.registry import load
+from platforms.cpp import Cpp
 from platforms.cpu import Cpu
 from platforms.detect import Detection, DetectionError, detect
 from platforms.gather import probe
@@ -393,3 +394,30 @@ def test_other_orders_of_programs_are_platforms_on_request() -> None:
     asked, _ = select(load(), detection, Selection(platforms=("interpreter-shuffled",)))
     assert {subject.platform.name for subject in asked} == {"interpreter-shuffled"}
     assert {subject.implementation.paradigm for subject in asked} == {"triton"}
+
+
+def test_targets_of_cpp_need_a_compiler_and_say_so() -> None:
+    assert reason(detect(machine()), "cpp-native") == (
+        "there is no C++ compiler, none of g++, clang++, c++; sudo apt-get install g++"
+    )
+    both = detect(machine(machine="x86_64", tools=("g++",)))
+    assert names(both) == [*HOSTS, "cpp-x86-64", "cpp-native"]
+    arm = detect(machine(machine="aarch64", tools=("clang++",)))
+    assert names(arm) == [*HOSTS, "cpp-native"]
+    assert reason(arm, "cpp-x86-64") == "this machine is aarch64"
+
+
+def test_an_emulated_target_needs_its_emulator_and_its_compiler() -> None:
+    tools = ("qemu-s390x-static", "s390x-linux-gnu-g++", "qemu-aarch64", "riscv64-linux-gnu-g++")
+    detection = detect(machine(tools=tools))
+    assert names(detection) == [*HOSTS, "qemu-s390x"]
+    target = next(platform for platform in detection.found if isinstance(platform, Cpp)).target
+    assert (target.compiler[0], target.emulator, target.byteorder) == (tools[1], tools[:1], "big")
+    assert reason(detection, "qemu-aarch64") == (
+        "not installed: aarch64-linux-gnu-g++; sudo apt-get install g++-aarch64-linux-gnu"
+    )
+    assert reason(detection, "qemu-riscv64") == "not installed: qemu-riscv64; sudo apt-get install qemu-user"
+    assert reason(detection, "qemu-ppc64le") == (
+        "not installed: powerpc64le-linux-gnu-g++, qemu-ppc64le; "
+        "sudo apt-get install g++-powerpc64le-linux-gnu qemu-user"
+    )
