@@ -14,8 +14,12 @@ from kernels.toolchains.cxx.target import Target, target
 
 HARNESS = Path(__file__).parent / "harness.cpp"
 
-_STANDARD = "-std=gnu++17"
-_LIBRARY = ("-shared", "-fPIC", "-fvisibility=default")
+STANDARD = "-std=gnu++17"
+"""With ISO's own ``-std=c++17`` GCC would contract nothing, whatever ``-ffp-contract`` says otherwise."""
+
+LIBRARY = ("-shared", "-fPIC")
+"""What makes a shared library that a process can load."""
+
 _PROGRAM = ("-static",)  # so that an emulator needs nothing else of the target
 
 
@@ -45,5 +49,5 @@ class Source:
 def built(source: Path, chosen: Target) -> Path:
     """Return the library, or the emulator's program, that ``source`` is for a target; raises BuildError."""
     if chosen.emulator:
-        return build([source, HARNESS], [*chosen.compiler, _STANDARD, *_PROGRAM])
-    return build([source], [*chosen.compiler, _STANDARD, *_LIBRARY])
+        return build([source, HARNESS], [*chosen.compiler, STANDARD, *_PROGRAM])
+    return build([source], [*chosen.compiler, STANDARD, *LIBRARY])

@@ -101,9 +101,21 @@ struct Types {};
 using Floats = Types<double, float, Float16, BFloat16>;
 using Numbers = Types<double, float, Float16, BFloat16, int64_t, int32_t, int8_t>;
 
-// Calls `run` with a value of the type that `like` holds; returns what is wrong if it is none of `Types`.
+template <typename Run, typename T>
+const char *trouble_of(Run &run, T type) {
+    if constexpr (std::is_void_v<decltype(run(type))>) {
+        run(type);
+        return nullptr;
+    } else {
+        return run(type);
+    }
+}
+
+// Calls `run` with a value of the type that `like` holds. Returns what `run` does, if anything, or what is wrong if
+// that type is none of `Types`.
 template <typename... T, typename Run>
 const char *dispatch(Types<T...>, const Tensor &like, Run run) {
-    const bool found = ((like.dtype == dtype_of<T> ? (run(T{}), true) : false) || ...);
-    return found ? nullptr : "the kernel is not compiled for tensors of this dtype";
+    const char *trouble = "the kernel is not compiled for tensors of this dtype";
+    static_cast<void>(((like.dtype == dtype_of<T> && (trouble = trouble_of(run, T{}), true)) || ...));
+    return trouble;
 }

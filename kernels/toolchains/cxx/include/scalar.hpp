@@ -1,12 +1,17 @@
 // The element types that kernels are written over, and the wide type that each is computed in.
 //
 // float16 and bfloat16 are bits here, and convert by integer arithmetic, to nearest even: compilers of C++17 have no
-// such types that all targets share.
+// such types that all targets share. Devices have instructions for it.
 #pragma once
 
 #include <cstdint>
 #include <cstring>
 #include <type_traits>
+
+#ifdef __CUDACC__
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+#endif
 
 #ifndef __host__
 #define __host__
@@ -32,11 +37,18 @@ struct Float16 {
     Float16() = default;
 
     __host__ __device__ explicit Float16(float value) {
+#ifdef __CUDA_ARCH__
+        bits = __half_as_ushort(__float2half_rn(value));
+#else
         const uint32_t all = bits_as<uint32_t>(value), magnitude = all & 0x7fffffff;
         bits = static_cast<uint16_t>((all >> 16 & 0x8000) | rounded(magnitude));
+#endif
     }
 
     __host__ __device__ operator float() const {
+#ifdef __CUDA_ARCH__
+        return __half2float(__ushort_as_half(bits));
+#else
         const uint32_t sign = (bits & 0x8000u) << 16, exponent = bits >> 10 & 31, significand = bits & 1023;
         if (exponent == 0) {
             const float size = static_cast<float>(significand) * 0x1p-24f;
@@ -44,6 +56,7 @@ struct Float16 {
         }
         const uint32_t wide = exponent == 31 ? 255 : exponent + 112;
         return bits_as<float>(sign | wide << 23 | significand << 13);
+#endif
     }
 
    private:
@@ -62,9 +75,13 @@ struct BFloat16 {
     BFloat16() = default;
 
     __host__ __device__ explicit BFloat16(float value) {
+#ifdef __CUDA_ARCH__
+        bits = __bfloat16_as_ushort(__float2bfloat16_rn(value));
+#else
         const uint32_t all = bits_as<uint32_t>(value);
         const bool is_nan = (all & 0x7fffffff) > 0x7f800000;
         bits = static_cast<uint16_t>(is_nan ? (all >> 16) | 0x40 : rounded_off(all, 16));
+#endif
     }
 
     __host__ __device__ operator float() const { return bits_as<float>(static_cast<uint32_t>(bits) << 16); }

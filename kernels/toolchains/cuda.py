@@ -1,0 +1,82 @@
+"""What the CUDA C++ files share: one source, compiled by nvcc for a device, or on fibers for the processor.
+
+``cxx/include/device.hpp`` is what a source includes. Tensors on a device are given to kernels where they lie, and
+kernels are launched on torch's current stream.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib.util
+import os
+import shutil
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import torch
+
+from kernels.toolchains.cxx import abi
+from kernels.toolchains.cxx.build import BuildError, build
+from kernels.toolchains.cxx.source import LIBRARY, STANDARD
+from kernels.toolchains.cxx.target import Target, target
+
+AXES = 4
+"""How many axes the kernels' views can tell apart."""
+
+
+class CudaSource:
+    """The kernels in a CUDA C++ source; they are built the first time that one of them is called."""
+
+    def __init__(self, python_file: str) -> None:
+        """The source is the file with suffix ``.cu`` beside ``python_file``, of the same name."""
+        self.path = Path(python_file).with_suffix(".cu")
+
+    def call(
+        self, name: str, *tensors: torch.Tensor, integers: Sequence[int] = (), reals: Sequence[float] = ()
+    ) -> None:
+        """Run ``ENTRY(name, ...)`` of the source on tensors of one device, some of which it fills.
+
+        Raises ValueError for tensors of more than :data:`AXES` axes, BuildError where the compiler refuses the source,
+        and KernelError where a launch fails.
+        """
+        if any(tensor.dim() > AXES for tensor in tensors):
+            raise ValueError(f"these kernels index at most {AXES} axes")
+        device = tensors[0].device
+        if device.type == "cpu":
+            abi.call(for_processor(self.path, target()), name, tensors, integers, reals)
+            return
+        library = for_device(self.path, *torch.cuda.get_device_capability(device))
+        with torch.cuda.device(device):
+            stream = torch.cuda.current_stream().cuda_stream
+            abi.call(library, name, tensors, integers, reals, stream=stream)
+
+
+@functools.cache
+def for_processor(source: Path, chosen: Target) -> Path:
+    """Return the library of ``source`` on fibers; raises BuildError."""
+    return build([source], [*chosen.compiler, STANDARD, *LIBRARY, "-x", "c++"])
+
+
+@functools.cache
+def for_device(source: Path, major: int, minor: int) -> Path:
+    """Return the library of ``source`` for devices of a compute capability; raises BuildError, also without nvcc."""
+    command = [nvcc(), "-O3", "-std=c++17", f"-arch=sm_{major}{minor}", "-shared", "-Xcompiler", "-fPIC", "-x", "cu"]
+    return build([source], command)
+
+
+def nvcc() -> str:
+    """Return the path of nvcc: on PATH, in the toolkit's folder, or in a package of pip; raises BuildError."""
+    found = next((path for path in _candidates() if path.is_file()), None)
+    if found is None:
+        raise BuildError("there is no nvcc: not on PATH, not in CUDA_HOME, /usr/local/cuda or a package of pip")
+    return str(found)
+
+
+def _candidates() -> Iterator[Path]:
+    on_path = shutil.which("nvcc")
+    if on_path:
+        yield Path(on_path)
+    yield Path(os.environ.get("CUDA_HOME", "/usr/local/cuda")) / "bin" / "nvcc"
+    packages = importlib.util.find_spec("nvidia")
+    for folder in packages.submodule_search_locations or () if packages else ():
+        yield from sorted(Path(folder).glob("*/bin/nvcc"))

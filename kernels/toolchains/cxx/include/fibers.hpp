@@ -1,0 +1,247 @@
+// CUDA C++ on a processor: each thread of a block is a fiber, which runs until it waits for others.
+//
+// No threads run at the same time, and the order in which they take turns is fixed: PORTOLAN_FIBERS=reversed turns that
+// of threads and of blocks round. A kernel that needs a barrier which it has not got computes something else then.
+#pragma once
+
+#include <ucontext.h>
+
+#include <cmath>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <vector>
+
+#define __global__
+#define __host__
+#define __device__
+#define __forceinline__ inline
+#define __shared__ static
+#define __launch_bounds__(...)
+
+using std::exp;
+using std::sqrt;
+using std::tanh;
+
+struct dim3 {
+    unsigned x, y, z;
+
+    constexpr dim3(unsigned x = 1, unsigned y = 1, unsigned z = 1) : x(x), y(y), z(z) {}
+
+    uint64_t count() const { return uint64_t(x) * y * z; }
+};
+
+inline dim3 threadIdx, blockIdx, blockDim, gridDim;
+constexpr int warpSize = 32;
+
+namespace fibers {
+
+constexpr size_t STACK = 64 * 1024;
+
+enum class State { ready, at_barrier, at_exchange, done };
+
+struct Fiber {
+    ucontext_t context;
+    State state;
+    dim3 index;
+    int line;            // of the barrier that it waits at
+    uint32_t mask;       // of the lanes that it exchanges with
+    unsigned exchanges;  // how often it has, which says the buffer that it uses
+};
+
+// Two buffers, since a lane may be one exchange ahead of another that has yet to read.
+struct Warp {
+    uint64_t slots[2][warpSize];
+};
+
+// The block that is being run: there is one at a time.
+class Block {
+   public:
+    // Runs the block at blockIdx; returns what went wrong, or null.
+    template <typename Body>
+    const char *run(const Body &body, bool reversed) {
+        const int count = static_cast<int>(blockDim.count());
+        prepare(count);
+        body_ = [](const void *self) { (*static_cast<const Body *>(self))(); };
+        argument_ = &body;
+        for (left_ = count; left_;) {
+            bool moved = false;
+            for (int i = 0; i < count; ++i) moved |= resume(reversed ? count - 1 - i : i);
+            if (!trouble_.empty()) return trouble_.c_str();
+            if (!release() && !moved) return "threads wait for others of their block that never come";
+        }
+        return nullptr;
+    }
+
+    void barrier(int line) {
+        fiber().line = line;
+        wait(State::at_barrier);
+    }
+
+    // Returns the value that lane `source` gives, once all lanes of `mask` have given theirs.
+    uint64_t exchange(uint32_t mask, uint64_t value, int source) {
+        Warp &warp = warps_[current_ / warpSize];
+        uint64_t *slots = warp.slots[fiber().exchanges++ % 2];
+        slots[current_ % warpSize] = value;
+        fiber().mask = mask;
+        if (!(mask >> current_ % warpSize & 1)) trouble_ = "a lane takes part in a shuffle that its mask leaves out";
+        if (!(mask >> source & 1)) trouble_ = "a lane takes a value from a lane outside the shuffle's mask";
+        wait(State::at_exchange);
+        return slots[source];
+    }
+
+    int lane() const { return current_ % warpSize; }
+
+   private:
+    Fiber &fiber() { return fibers_[current_]; }
+
+    void prepare(int count) {
+        if (fibers_.size() < static_cast<size_t>(count)) {
+            fibers_.resize(count);
+            stacks_.reset(new char[count * STACK]);
+        }
+        count_ = count;
+        warps_.resize((count + warpSize - 1) / warpSize);
+        trouble_.clear();
+        for (int i = 0; i < count; ++i) {
+            Fiber &one = fibers_[i];
+            const unsigned x = i % blockDim.x, y = i / blockDim.x % blockDim.y, z = i / blockDim.x / blockDim.y;
+            one.state = State::ready;
+            one.index = {x, y, z};
+            one.exchanges = 0;
+            getcontext(&one.context);
+            one.context.uc_stack.ss_sp = stacks_.get() + i * STACK;
+            one.context.uc_stack.ss_size = STACK;
+            one.context.uc_link = &scheduler_;
+            makecontext(&one.context, start, 0);
+        }
+    }
+
+    static void start();
+
+    bool resume(int number) {
+        if (fibers_[number].state != State::ready) return false;
+        current_ = number;
+        threadIdx = fiber().index;
+        swapcontext(&scheduler_, &fiber().context);
+        return true;
+    }
+
+    void wait(State state) {
+        fiber().state = state;
+        swapcontext(&fiber().context, &scheduler_);
+    }
+
+    // Lets those go on who have all come together; returns whether there were any.
+    bool release() {
+        bool any = false;
+        for (int first = 0; first < count_; first += warpSize) any |= release_warp(first);
+        int waiting = 0, line = 0;
+        for (int i = 0; i < count_; ++i) {
+            if (fibers_[i].state != State::at_barrier) continue;
+            if (waiting++ && fibers_[i].line != line)
+                trouble_ = "threads of a block wait at different barriers: line " + std::to_string(line) + " and " +
+                           std::to_string(fibers_[i].line);
+            line = fibers_[i].line;
+        }
+        if (!waiting || waiting < left_) return any;
+        for (int i = 0; i < count_; ++i)
+            if (fibers_[i].state == State::at_barrier) fibers_[i].state = State::ready;
+        return true;
+    }
+
+    bool release_warp(int first) {
+        const int lanes = count_ - first < warpSize ? count_ - first : warpSize;
+        uint32_t here = 0, gone = lanes < warpSize ? ~0u << lanes : 0;
+        for (int i = 0; i < lanes; ++i) {
+            here |= uint32_t(fibers_[first + i].state == State::at_exchange) << i;
+            gone |= uint32_t(fibers_[first + i].state == State::done) << i;
+        }
+        bool any = false;
+        for (int i = 0; i < lanes; ++i) {
+            Fiber &one = fibers_[first + i];
+            if (one.state == State::at_exchange && !(one.mask & ~here & ~gone)) {
+                one.state = State::ready;
+                any = true;
+            }
+        }
+        return any;
+    }
+
+    std::vector<Fiber> fibers_;
+    std::vector<Warp> warps_;
+    std::unique_ptr<char[]> stacks_;
+    ucontext_t scheduler_;
+    void (*body_)(const void *) = nullptr;
+    const void *argument_ = nullptr;
+    int count_ = 0, current_ = 0, left_ = 0;
+    std::string trouble_;
+};
+
+inline Block block;
+
+inline void Block::start() {
+    block.body_(block.argument_);
+    block.fiber().state = State::done;
+    --block.left_;
+}
+
+template <typename T>
+T exchanged(uint32_t mask, T value, int source) {
+    static_assert(sizeof(T) <= sizeof(uint64_t), "a lane gives at most 64 bits");
+    uint64_t bits = 0;
+    memcpy(&bits, &value, sizeof value);
+    bits = block.exchange(mask, bits, source);
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+}  // namespace fibers
+
+inline void __syncthreads(int line = __builtin_LINE()) { fibers::block.barrier(line); }
+
+inline void __syncwarp(uint32_t mask = ~0u) { fibers::exchanged(mask, 0, fibers::block.lane()); }
+
+template <typename T>
+T __shfl_sync(uint32_t mask, T value, int source) {
+    return fibers::exchanged(mask, value, source % warpSize);
+}
+
+template <typename T>
+T __shfl_xor_sync(uint32_t mask, T value, int bits) {
+    return fibers::exchanged(mask, value, fibers::block.lane() ^ bits);
+}
+
+template <typename T>
+T __shfl_down_sync(uint32_t mask, T value, unsigned distance) {
+    const int lane = fibers::block.lane(), source = lane + static_cast<int>(distance);
+    return fibers::exchanged(mask, value, source < warpSize ? source : lane);
+}
+
+template <typename T>
+T atomicAdd(T *address, T value) {
+    const T before = *address;
+    *address = before + value;
+    return before;
+}
+
+// Runs `kernel` over a grid, with the limits that devices have; returns what went wrong, or null.
+template <typename... Parameters, typename... Arguments>
+const char *launch(void (*kernel)(Parameters...), dim3 grid, dim3 threads, void *, Arguments... arguments) {
+    if (!grid.count() || grid.x > 0x7fffffff || grid.y > 65535 || grid.z > 65535) return "invalid size of the grid";
+    if (!threads.count() || threads.count() > 1024 || threads.z > 64) return "invalid size of a block";
+    const char *order = getenv("PORTOLAN_FIBERS");
+    const bool reversed = order && !strcmp(order, "reversed");
+    gridDim = grid;
+    blockDim = threads;
+    const auto body = [&] { kernel(arguments...); };
+    for (uint64_t i = 0; i < grid.count(); ++i) {
+        const uint64_t number = reversed ? grid.count() - 1 - i : i;
+        blockIdx = {static_cast<unsigned>(number % grid.x), static_cast<unsigned>(number / grid.x % grid.y),
+                    static_cast<unsigned>(number / grid.x / grid.y)};
+        if (const char *trouble = fibers::block.run(body, reversed)) return trouble;
+    }
+    return nullptr;
+}
