@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from platforms import cpp, cpu, interpreter, nvidia
+from platforms import cpp, cpu, cuda_cpu, interpreter, nvidia
 from platforms.platform import Absent, Platform
 from platforms.probe import Probe
 from platforms.vendors import Claim, claims_of, idle_modules
@@ -14,6 +14,7 @@ FINDERS: tuple[Callable[[Probe, Sequence[Claim]], Iterator[Platform | Absent]], 
     cpu.find,
     interpreter.find,
     cpp.find,
+    cuda_cpu.find,
     nvidia.find,
 )
 """One function a platform file, in the order in which platforms are listed. Add a new vendor's here."""

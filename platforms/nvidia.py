@@ -1,4 +1,4 @@
-"""NVIDIA GPUs through torch, its compiler, and Triton."""
+"""NVIDIA GPUs through torch, its compiler, Triton, and CUDA C++."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Nvidia(Platform):
 
     name: str = "nvidia"
     device: str = "cuda:0"
-    paradigms: tuple[str, ...] = ("torch", "inductor", "triton")
+    paradigms: tuple[str, ...] = ("torch", "inductor", "triton", "cuda")
     budget: int = 2**18
     visible: tuple[str, ...] = ("0",)
 
@@ -74,9 +74,10 @@ class Nvidia(Platform):
         return torch.cuda.mem_get_info()[0]
 
     def capabilities(self) -> dict[str, str]:
+        from platforms.cuda_trial import lacking_in_cuda
         from platforms.triton_trial import lacking_in_triton
 
-        lacking = {**super().capabilities(), **lacking_in_triton(self.device)}
+        lacking = {**super().capabilities(), **lacking_in_triton(self.device), **lacking_in_cuda(self.device)}
         if "triton" in lacking:
             lacking["inductor"] = f"it generates Triton kernels here, and triton: {lacking['triton']}"
         return lacking

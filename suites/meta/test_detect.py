@@ -14,6 +14,7 @@ import pytest
 from kernels.registry import load
 from platforms.cpp import Cpp
 from platforms.cpu import Cpu
+from platforms.cuda_cpu import ORDER, CudaCpu
 from platforms.detect import Detection, DetectionError, detect
 from platforms.gather import probe
 from platforms.interpreter import Interpreter
@@ -401,9 +402,9 @@ def test_targets_of_cpp_need_a_compiler_and_say_so() -> None:
         "there is no C++ compiler, none of g++, clang++, c++; sudo apt-get install g++"
     )
     both = detect(machine(machine="x86_64", tools=("g++",)))
-    assert names(both) == [*HOSTS, "cpp-x86-64", "cpp-native"]
+    assert names(both) == [*HOSTS, "cpp-x86-64", "cpp-native", "cuda-cpu"]
     arm = detect(machine(machine="aarch64", tools=("clang++",)))
-    assert names(arm) == [*HOSTS, "cpp-native"]
+    assert names(arm) == [*HOSTS, "cpp-native", "cuda-cpu"]
     assert reason(arm, "cpp-x86-64") == "this machine is aarch64"
 
 
@@ -421,3 +422,15 @@ def test_an_emulated_target_needs_its_emulator_and_its_compiler() -> None:
         "not installed: powerpc64le-linux-gnu-g++, qemu-ppc64le; "
         "sudo apt-get install g++-powerpc64le-linux-gnu qemu-user"
     )
+
+
+def test_fibers_come_in_two_orders_one_of_them_on_request() -> None:
+    fibers = [one for one in detect(machine(tools=("c++",))).found if isinstance(one, CudaCpu)]
+    assert [(one.name, one.environment[ORDER], one.on_request) for one in fibers] == [
+        ("cuda-cpu", "forward", False),
+        ("cuda-cpu-reversed", "reversed", True),
+    ]
+    assert [platform_from_value(one.to_value()) for one in fibers] == fibers
+    assert reason(detect(machine()), "cuda-cpu").startswith("there is no C++ compiler")
+    with pytest.raises(ValueError, match="unknown order 'sideways'"):
+        CudaCpu(order="sideways")
