@@ -367,16 +367,22 @@ def _quotient(a: Enclosure, b: Enclosure) -> Enclosure:
     precision = a.precision
     value = a.value / b.value
     tail: Array = 0.0
+    unsplit: Array = 0.0
     if precision.doubled:
         product, lost = two_product(value, b.value)
         rest = ((a.value - product) - lost) + (a.tail - value * b.tail)
-        tail = np.where(np.isfinite(value), rest / b.value, 0.0)
+        # As of products, operands near the end of the range cannot be split.
+        unsplit = np.where(np.isfinite(rest) | ~np.isfinite(value), 0.0, UNIT * np.abs(value))
+        tail = np.where(np.isfinite(rest) & np.isfinite(value), rest / b.value, 0.0)
     shape, size = np.shape(value), np.abs(value)
     of_a, of_b = errors_in(a, shape), errors_in(b, shape)
     distance = np.abs(b.value) if type(of_b) is float else np.maximum(np.abs(b.value) - of_b.hard, 0.0)
     from_a = of_a if type(of_a) is float else of_a * (_grown(precision) / distance)
     from_b = of_b if type(of_b) is float else of_b * (_grown(precision) * size / distance)
-    errors = from_a + from_b + asked(precision, "divide", size)
+    own = asked(precision, "divide", size)
+    if precision.doubled:
+        own[RADIUS] = own.radius + unsplit
+    errors = from_a + from_b + own
     open_ = ((distance == 0) & (b.value != 0)) | left_open(a) | left_open(b)
     return settled(value, precision, tail=tail, errors=errors, open_=open_)
 

@@ -100,12 +100,12 @@ def _running(x: np.ndarray, axis: int, reverse: bool) -> np.ndarray:
     return np.flip(np.cumsum(np.flip(x, axis), axis), axis) if reverse else np.cumsum(x, axis)
 
 
-def _additions(n: np.ndarray, magnitude: np.ndarray, precision: Precision) -> np.ndarray:
+def _additions(n: np.ndarray, magnitude: np.ndarray, precision: Precision) -> Errors:
     """Return the errors of ``n`` additions, of terms whose magnitudes sum to ``magnitude``: see ``accumulation``."""
     unit = precision.unit
     hard = np.where(n * unit < 1, n * unit / np.maximum(1 - n * unit, unit), np.inf)
     errors = rows(magnitude.shape, hard=hard * magnitude, noise=UNIFORM * np.sqrt(n) * unit * magnitude)
-    return np.where(magnitude > precision.largest, column(magnitude.ndim, hard=np.inf, bias=np.inf), errors)
+    return Errors.of(np.where(magnitude > precision.largest, column(magnitude.ndim, hard=np.inf, bias=np.inf), errors))
 
 
 def summed(errors: Errors, shape: tuple[int, ...], axis: int) -> Errors:
