@@ -1,0 +1,72 @@
+"""quantize_fp8 in Triton: blocks of elements in the order of the output, or rows a program."""
+
+from __future__ import annotations
+
+import torch
+import triton
+import triton.language as tl
+
+from kernels import implementation
+from kernels.quantize_fp8 import FORMATS
+from kernels.toolchains.triton import BLOCK, inner_sizes, launch_flat, offsets, places, strides
+
+
+@triton.jit
+def _held(quotient, LARGEST: tl.constexpr):
+    # Not a minimum and a maximum: hardware's drop a NaN, while comparisons with one are false and keep it.
+    quotient = tl.where(quotient > LARGEST, LARGEST, quotient)
+    return tl.where(quotient < -LARGEST, -LARGEST, quotient)
+
+
+@triton.jit
+def _flat(
+    x, scale, out, count, size1, size2, size3, x0, x1, x2, x3, s0, s1, s2, s3,
+    BLOCK: tl.constexpr, CONTIGUOUS: tl.constexpr, LARGEST: tl.constexpr,
+):  # fmt: skip
+    index = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
+    inside = index < count
+    value = tl.load(x + places(index, size1, size2, size3, x0, x1, x2, x3, CONTIGUOUS), mask=inside, other=0)
+    divisor = tl.load(scale + places(index, size1, size2, size3, s0, s1, s2, s3, CONTIGUOUS), mask=inside, other=1.0)
+    value = value.to(tl.float32)
+    tl.store(out + index, _held(value / divisor, LARGEST).to(out.dtype.element_ty), mask=inside)
+
+
+@triton.jit
+def _by_rows(
+    x, scale, out, rows, columns, size1, size2, size3, x0, x1, x2, x3, s0, s1, s2, s3, step,
+    ROWS: tl.constexpr, BLOCK: tl.constexpr, LARGEST: tl.constexpr,
+):  # fmt: skip
+    row = tl.program_id(0).to(tl.int64) * ROWS + tl.arange(0, ROWS)[:, None]
+    first = x + offsets(row, size1, size2, size3, x0, x1, x2, x3)
+    divisor = tl.load(scale + offsets(row, size1, size2, size3, s0, s1, s2, s3), mask=row < rows, other=1.0)
+    for start in range(0, columns, BLOCK):
+        column = (start + tl.arange(0, BLOCK).to(tl.int64))[None, :]
+        inside = (row < rows) & (column < columns)
+        value = tl.load(first + column * step, mask=inside, other=0).to(tl.float32)
+        tl.store(out + row * columns + column, _held(value / divisor, LARGEST).to(out.dtype.element_ty), mask=inside)
+
+
+@implementation("quantize_fp8", paradigm="triton")
+def flat(x: torch.Tensor, scale: torch.Tensor, *, format: str) -> torch.Tensor:
+    """Return ``x / scale`` in a float8 format, rounded and saturated, with a scale for each row."""
+    out = torch.empty(x.shape, dtype=getattr(torch, FORMATS[format]), device=x.device)
+    launch_flat(_flat, (x, scale[..., None].expand_as(x)), (out,), LARGEST=torch.finfo(out.dtype).max)
+    return out
+
+
+@implementation(
+    "quantize_fp8", paradigm="triton", optimizes="flat", technique="whole rows a program, a scale read once"
+)
+def by_rows(x: torch.Tensor, scale: torch.Tensor, *, format: str) -> torch.Tensor:
+    """Return what :func:`flat` does, with one row or several short ones a program."""
+    out = torch.empty(x.shape, dtype=getattr(torch, FORMATS[format]), device=x.device)
+    if count := out.numel():
+        *outer, columns = x.shape
+        *outer_steps, step = x.stride()
+        rows, block = count // columns, min(BLOCK, triton.next_power_of_2(columns))
+        together = BLOCK // block
+        _by_rows[(triton.cdiv(rows, together),)](
+            x, scale, out, rows, columns, *inner_sizes(outer), *strides(outer_steps), *strides(scale.stride()), step,
+            ROWS=together, BLOCK=block, LARGEST=torch.finfo(out.dtype).max,
+        )  # fmt: skip
+    return out
