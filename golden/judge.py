@@ -17,7 +17,8 @@ import numpy as np
 from golden.doubled import two_sum
 from golden.dtypes import DType, decode, dtype_of, encode, ulp
 from golden.enclosure.array import PROBABLE, UNIFORM, Enclosure
-from golden.moments import Moments, moments
+from golden.moments import LEAST, Moments, moments, moments_of_sums
+from golden.tally import tallied
 
 EXACT, WITHIN, DRIFT, WRONG = "exact", "within", "drift", "wrong"
 
@@ -304,7 +305,43 @@ def _compare(golden: Golden, output: np.ndarray) -> Verdict:
     if output.size == 0:
         return Verdict(EXACT, 0)
     with np.errstate(all="ignore"):
-        return _judge_floats(golden, output) if dtype_of(golden.dtype).is_float else _judge_integers(golden, output)
+        if not dtype_of(golden.dtype).is_float:
+            return _judge_integers(golden, output)
+        return _ordinary(golden, output) or _judge_floats(golden, output)
+
+
+def _ordinary(golden: Golden, output: np.ndarray) -> Verdict | None:
+    """Return the verdict on an output that is finite, judged everywhere and within its bounds; None for another."""
+    found = tallied(golden, output)
+    if found is None:
+        return None
+    together: Moments | None = None
+    if found.bounded >= LEAST:
+        together = moments_of_sums(
+            found.bounded,
+            squares=found.squares,
+            total=found.shares,
+            outward=found.outward,
+            noise=golden.noise,
+            bias=golden.bias,
+        )
+    # What is suspicious is looked at again, without what is due to equal values.
+    status = EXACT if _same(output, golden, decode(output, golden.dtype)).all() else WITHIN
+    if status == WITHIN and together and together.suspicious:
+        return None
+    n, shown = output.size, together if status == WITHIN else None
+    return Verdict(
+        status,
+        n,
+        0,
+        found.largest,
+        found.share,
+        found.hard_share,
+        math.sqrt(found.unit_squares / n),
+        found.units / n,
+        shown.rms_share if shown else None,
+        shown.deviations if shown else None,
+    )
 
 
 def _judge_integers(golden: Golden, output: np.ndarray) -> Verdict:
@@ -330,8 +367,12 @@ def _judge_floats(golden: Golden, output: np.ndarray) -> Verdict:
     judged = ~np.isinf(golden.hard)
     # The radius is granted, less a hair so that a share of exactly 1 stays 1 after rounding.
     excess = np.maximum(np.abs(error) - golden.radius, 0.0)
-    share, hard_share = _worst_share(excess, golden.drift, judged), _worst_share(excess, golden.hard, judged)
-    units = np.where(judged, error / ulp(golden.value, golden.dtype), 0.0)
+    share = hard_share = _worst_share(excess, golden.hard, judged)
+    if golden.drift is not golden.hard:
+        share = _worst_share(excess, golden.drift, judged)
+    units = error / ulp(golden.value, golden.dtype)
+    if not judged.all():
+        units = np.where(judged, units, 0.0)
     opened = output.size - int(judged.sum())
     status = WITHIN if share <= 1 else DRIFT if hard_share <= 1 else WRONG
     if status == WITHIN and _same(output, golden, actual)[judged].all():
@@ -342,9 +383,10 @@ def _judge_floats(golden: Golden, output: np.ndarray) -> Verdict:
         status, detail = DRIFT, found.detail
     elif status in (DRIFT, WRONG):
         bound = golden.hard if status == WRONG else golden.drift
-        beyond = judged & ((excess > bound) | np.isnan(excess))
-        ranked = np.where(beyond, np.where(np.isfinite(error), np.abs(error) / np.maximum(bound, 5e-324), np.inf), -1.0)
-        detail = _describe(golden, output, int(ranked.argmax()), int(beyond.sum()))
+        beyond = np.flatnonzero(judged & ((excess > bound) | np.isnan(excess)))
+        off, least = np.abs(np.ravel(error)[beyond]), np.maximum(np.ravel(bound)[beyond], 5e-324)
+        ranked = np.where(np.isfinite(off), off / least, np.inf)
+        detail = _describe(golden, output, int(beyond[ranked.argmax()]), beyond.size)
     rms_share, deviations = (found.rms_share, found.deviations) if found else (None, None)
     largest = float(np.abs(units).max())
     return Verdict(status, output.size, opened, largest, share, hard_share, rms, bias, rms_share, deviations, detail)
@@ -366,8 +408,10 @@ def _error(golden: Golden, actual: np.ndarray, dtype: DType) -> np.ndarray:
     so that overflow is judged by the same bounds as everything else.
     """
     threshold = dtype.largest + 2.0 ** (dtype.emax - dtype.precision)
-    finite = np.isfinite(golden.value)
     error = (actual - golden.value) - golden.tail
+    if np.isfinite(error).all():
+        return np.asarray(error)
+    finite = np.isfinite(golden.value)
     overflowed = finite & np.isinf(actual)
     short = np.maximum(threshold - golden.value * np.sign(actual), 0.0) * np.sign(actual)
     error = np.where(overflowed, np.where(short == 0, 0.0, short), error)
@@ -376,8 +420,10 @@ def _error(golden: Golden, actual: np.ndarray, dtype: DType) -> np.ndarray:
 
 
 def _worst_share(excess: np.ndarray, bound: np.ndarray, judged: np.ndarray) -> float:
-    share = np.where(excess == 0, 0.0, excess / bound)
-    return float(np.max(share, initial=0.0, where=judged))
+    share = excess / bound
+    if judged.all() and bound.min() > 0:
+        return float(share.max())
+    return float(np.fmax.reduce(share, axis=None, initial=0.0, where=judged))  # of nothing beyond nothing, no matter
 
 
 def _same(output: np.ndarray, golden: Golden, actual: np.ndarray) -> np.ndarray:

@@ -80,16 +80,38 @@ def moments(
 
 
 def _moments(shares: np.ndarray, signs: np.ndarray, nominal: np.ndarray, noise: float, bias: float) -> Moments:
-    n, squares = shares.size, float(np.square(shares).sum())
+    return moments_of_sums(
+        shares.size,
+        squares=float(np.square(shares).sum()),
+        total=float(shares.sum()),
+        outward=float((shares * signs).sum()),
+        noise=max(noise, math.sqrt(float(np.square(nominal).mean()))),
+        bias=bias,
+        nominal=(float(nominal.sum()), float((nominal * signs).sum())),
+    )
 
-    def deviations(sign: np.ndarray | float) -> float:
-        total = float((shares * sign).sum())
-        beyond = max(abs(total) - n * bias - abs(float((nominal * sign).sum())), 0.0)
+
+def moments_of_sums(
+    n: int,
+    *,
+    squares: float,
+    total: float,
+    outward: float,
+    noise: float,
+    bias: float,
+    nominal: tuple[float, float] = (0.0, 0.0),
+) -> Moments:
+    """Return the moments of ``n`` shares of which these are the sums: of squares, of all, of what adds to magnitudes.
+
+    ``nominal`` are the last two sums of the shares of golden's own rounding.
+    """
+
+    def deviations(total: float, own: float) -> float:
+        beyond = max(abs(total) - n * bias - abs(own), 0.0)
         return math.copysign(beyond / math.sqrt(squares), total) if beyond and squares else 0.0
 
-    signed, outward = deviations(1.0), deviations(signs)
-    expected = min(max(noise**2, float(np.square(nominal).mean())), 1.0)
-    chance = CONFIDENCE / (3 * n)
+    signed, away = deviations(total, nominal[0]), deviations(outward, nominal[1])
+    expected, chance = min(noise**2, 1.0), CONFIDENCE / (3 * n)
     largest = expected + chance + math.sqrt(chance**2 + 2 * expected * CONFIDENCE / n)
-    of_magnitude = abs(outward) > abs(signed)
-    return Moments(math.sqrt(squares / n / largest), outward if of_magnitude else signed, of_magnitude)
+    of_magnitude = abs(away) > abs(signed)
+    return Moments(math.sqrt(squares / n / largest), away if of_magnitude else signed, of_magnitude)
