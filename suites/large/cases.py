@@ -25,7 +25,7 @@ _WIDTH = _MIDDLE * _COLUMNS
 _FUNCTION = {"x": [_ROWS, _MIDDLE, _COLUMNS]}
 _PRODUCT = {"m": _ROWS, "n": _WIDTH, "k": 32}
 
-_HUGE: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
+HUGE_DIMS: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
     "add": ({"x": [_ROWS, 1], "y": [1, _WIDTH]}, {}, ""),
     "dequant_gemm": (_PRODUCT, {"bits": 8, "group_size": 32}, ""),
     "exp": (_FUNCTION, {}, "x"),
@@ -34,7 +34,10 @@ _HUGE: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
     "layer_norm": (_FUNCTION, {"eps": 1e-5}, "x"),
     "relu": (_FUNCTION, {}, "x"),
     "rms_norm": (_FUNCTION, {"eps": 1e-5}, "x"),
+    "log_softmax": (_FUNCTION, {"dim": -1}, "x"),
+    "round": (_FUNCTION, {}, "x"),
     "silu": (_FUNCTION, {}, "x"),
+    "softcap": (_FUNCTION, {"cap": 1.5}, "x"),
     "softmax": (_FUNCTION, {"dim": -1}, "x"),
     "tanh": (_FUNCTION, {}, "x"),
 }
@@ -44,23 +47,36 @@ Operands that are broadcast or multiplied need no such thing: all of a result di
 a column from a column.
 """
 
-_TINY: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
+TINY_DIMS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "add": ({"x": [0, 2], "y": [0, 2]}, {}),
     "attention": (
         {"b": 0, "h": 1, "hk": 1, "sq": 1, "sk": 2, "d": 1},
         {"causal": False, "scale": None, "softcap": None, "window": None},
     ),
+    "argmax": ({"x": [0, 3]}, {"dim": -1}),
+    "argmin": ({"x": [0, 3]}, {"dim": -1}),
+    "clamp": ({"x": [0, 2]}, {"min": -1, "max": 1}),
     "cross_entropy": ({"rows": 0, "classes": 3}, {}),
+    "cumsum": ({"x": [0, 3]}, {"dim": -1, "reverse": False}),
     "dequant_gemm": ({"m": 0, "n": 2, "k": 2}, {"bits": 8, "group_size": 2}),
     "exp": ({"x": [0, 2]}, {}),
     "gelu": ({"x": [0, 2]}, {"approximate": "none"}),
     "gemm": ({"batch": 0, "m": 1, "n": 2, "k": 2}, {}),
+    "gelu_backward": ({"grad": [0, 2]}, {"approximate": "none"}),
     "layer_norm": ({"x": [0, 3]}, {"eps": 1e-5}),
+    "log_softmax": ({"x": [0, 3]}, {"dim": -1}),
+    "max": ({"x": [0, 3]}, {"dim": -1}),
     "relu": ({"x": [0, 2]}, {}),
     "rms_norm": ({"x": [0, 3]}, {"eps": 1e-5}),
+    "round": ({"x": [0, 2]}, {}),
     "silu": ({"x": [0, 2]}, {}),
+    "silu_backward": ({"grad": [0, 2]}, {}),
+    "softcap": ({"x": [0, 2]}, {"cap": 1.5}),
     "softmax": ({"x": [0, 3]}, {"dim": -1}),
+    "sum": ({"x": [0, 3]}, {"dim": -1}),
+    "swiglu": ({"gate": [0, 2]}, {}),
     "tanh": ({"x": [0, 2]}, {}),
+    "var_mean": ({"x": [0, 3]}, {"dim": -1}),
 }
 """Dims, with 0 for the number of rows, and parameters."""
 
@@ -83,9 +99,9 @@ def far_cases(operation: Operation, dtypes: Sequence[str], exponent: int) -> lis
 
 def huge_cases(operation: Operation, dtypes: Sequence[str]) -> list[Case]:
     """Return cases of the narrowest of ``dtypes`` whose result has more than 2**31 elements; none for some."""
-    if operation.name not in _HUGE:
+    if operation.name not in HUGE_DIMS:
         return []
-    dims, params, tensor = _HUGE[operation.name]
+    dims, params, tensor = HUGE_DIMS[operation.name]
     tensors = {tensor: TensorSpec(layout="expanded1")} if tensor else {}
     narrow = [dtype for dtype in dtypes if dtype in ("float16", "int8")]
     return [Case(operation.name, dtype, dims, params, tensors) for dtype in narrow]
@@ -93,9 +109,9 @@ def huge_cases(operation: Operation, dtypes: Sequence[str]) -> list[Case]:
 
 def many_cases(operation: Operation, dtypes: Sequence[str]) -> list[Case]:
     """Return cases of very many tiny rows, of each of ``dtypes``; none for an operation that is not known here."""
-    if operation.name not in _TINY:
+    if operation.name not in TINY_DIMS:
         return []
-    dims, params = _TINY[operation.name]
+    dims, params = TINY_DIMS[operation.name]
     return [Case(operation.name, dtype, _with_rows(dims, rows), params) for dtype in dtypes for rows in MANY]
 
 
