@@ -18,7 +18,7 @@ ROOT = Path(__file__).resolve().parent.parent
 
 _CONFIGURATION = ROOT / "pyproject.toml"
 
-DEPTHS = {"quick": 20, "standard": 100, "deep": 2000}
+DEPTHS = {"smoke": 1, "quick": 20, "standard": 100, "deep": 2000}
 """Cases for each implementation on each platform, by the name of the Hypothesis profile."""
 
 

@@ -27,7 +27,7 @@ SHORT_LIMIT = {False: 2.0, True: 20.0}
 """Seconds that a case may take, at least, once its implementation has hung before; longer where it is compiled."""
 
 LEAST_CASES = 6
-"""Cases that every dtype gets, however many there are."""
+"""Cases that every dtype gets, however many there are, where that many are asked for in all."""
 
 
 class Run:
@@ -86,7 +86,7 @@ class Run:
         and on what the platform can hold alone, so that all implementations of one operation get the same ones. Once a
         dtype has failed, the others are still tested, but their failures are not made smaller.
         """
-        lacking = self.lacking(subject)
+        lacking, asked = self.lacking(subject), settings().max_examples
         failures: list[Record] = []
         for dtype in subject.dtypes:
             if dtype in lacking:
@@ -96,7 +96,7 @@ class Run:
             search = Search(
                 lambda case: self.one(subject, case, suite=suite),
                 strategies.cases(subject.operation, subject.platform.budget, dtype=dtype),
-                examples=max(LEAST_CASES, settings().max_examples // len(subject.dtypes)),
+                examples=max(min(LEAST_CASES, asked), asked // len(subject.dtypes)),
                 digest=f"{suite}:{subject.operation.name}:{dtype}",
             )
             failure = search.failure(shrink=not failures)
