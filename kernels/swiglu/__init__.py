@@ -26,4 +26,6 @@ class Swiglu(Elementwise):
         return self.without_flushed(super().regimes(dtype, tensor), dtype)
 
     def reference(self, gate: Any, up: Any) -> Any:
-        return enclosure.kept(silu(gate)) * up
+        # Where gates are equal, as of a broadcast one, silu errs alike however different the elements of up are.
+        share = enclosure.broadcast(enclosure.kept(silu(gate)), enclosure.numbers(gate).shape)
+        return share * up
