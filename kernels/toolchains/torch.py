@@ -5,7 +5,7 @@ And attention by such products, for the files of its kinds.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import torch
@@ -65,3 +65,17 @@ def attended(
         scores = softcap * torch.tanh(scores / softcap)
     weights = torch.softmax(scores.masked_fill(~seen, float("-inf")), -1)
     return torch.matmul(weights, values).to(q.dtype)
+
+
+def gradients(
+    function: Callable[..., torch.Tensor], grad: torch.Tensor, *tensors: torch.Tensor
+) -> tuple[torch.Tensor, ...]:
+    """Return the gradients of ``tensors`` by PyTorch's own backward of ``function``, given that of its result.
+
+    Narrow types are computed in float32, and each gradient is rounded once, at the end.
+    """
+    inputs = [wide(x).detach().requires_grad_() for x in tensors]
+    with torch.enable_grad():
+        result = function(*inputs)
+    found = torch.autograd.grad(result, inputs, wide(grad))
+    return tuple(one.to(x.dtype).contiguous() for one, x in zip(found, tensors, strict=True))

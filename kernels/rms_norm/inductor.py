@@ -1,0 +1,17 @@
+"""rms_norm compiled by Inductor."""
+
+from __future__ import annotations
+
+import torch
+
+from kernels import implementation
+from kernels.rms_norm.torch import eager
+from kernels.toolchains.inductor import strictly_compiled
+
+_rms_norm = strictly_compiled(eager)
+
+
+@implementation("rms_norm", paradigm="inductor")
+def compiled(x: torch.Tensor, weight: torch.Tensor, *, eps: float) -> torch.Tensor:
+    """Return ``x`` normalized along its last axis, contiguous."""
+    return _rms_norm(x, weight, eps=eps)
