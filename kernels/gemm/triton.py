@@ -6,14 +6,27 @@ so that nothing that lies beyond the end of k can leak in.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from typing import Any
+
 import torch
 import triton
 import triton.language as tl
+from triton.tools.tensor_descriptor import TensorDescriptor
 
 from kernels import implementation
-
-GROUP = 8
-"""Rows of tiles that a grouped order finishes before it goes on to the next ones."""
+from kernels.toolchains.triton import wide
+from kernels.toolchains.triton_products import (
+    ALIGNMENT,
+    GROUP,
+    TILES,
+    Tile,
+    describable,
+    fitting,
+    multiplied,
+    multiprocessors,
+    place,
+)
 
 SLICES = 8
 """The most slices that k is cut into."""
@@ -24,21 +37,14 @@ SUM_BLOCK = 1024
 WARPS = 8
 """Warps a program: with fewer, accumulators of 64 times 64 spill on architectures of small register files."""
 
+_NARROW = ("float16", "bfloat16")
+
 _TILES = {
     torch.float64: (32, 32, 16),
     torch.float32: (64, 64, 32),
     torch.float16: (64, 64, 64),
     torch.bfloat16: (64, 64, 64),
 }
-
-
-@triton.jit
-def _place(tile, m, n, M: tl.constexpr, N: tl.constexpr, GROUP: tl.constexpr):
-    """Return the row and the column of a tile: row-major for a group of 1, else down the columns of each group."""
-    width = GROUP * tl.cdiv(n, N)
-    above = tile // width * GROUP
-    height = tl.minimum(tl.cdiv(m, M) - above, GROUP)
-    return above + tile % width % height, tile % width // height
 
 
 @triton.jit
@@ -49,7 +55,7 @@ def _tiled(
 ):  # fmt: skip
     """Write one tile of ``out`` (slices, batches, m, n): the product over one slice, which is ``span`` steps of k."""
     tiles = tl.cdiv(m, M) * tl.cdiv(n, N)
-    tile_row, tile_column = _place(tl.program_id(0) % tiles, m, n, M, N, GROUP)
+    tile_row, tile_column = place(tl.program_id(0) % tiles, m, n, M, N, GROUP)
     matrix = (tl.program_id(0) // tiles).to(tl.int64)
     row = tile_row.to(tl.int64) * M + tl.arange(0, M)[:, None]
     column = tile_column.to(tl.int64) * N + tl.arange(0, N)[None, :]
@@ -68,6 +74,77 @@ def _tiled(
             out_dtype=WIDE,
         )
     tl.store(out + matrix * m * n + row * n + column, total, mask=(row < m) & (column < n))
+
+
+@triton.jit
+def _whole(
+    tile, a, b, out, m, n, k, a_batch, a_row, a_inner, b_batch, b_inner, b_column,
+    M: tl.constexpr, N: tl.constexpr, K: tl.constexpr,
+    GROUP: tl.constexpr, EVEN_K: tl.constexpr, PRECISION: tl.constexpr, WIDE: tl.constexpr,
+):  # fmt: skip
+    """Write one tile of ``out`` (batches, m, n), without masks where there is nothing to mask."""
+    tiles = tl.cdiv(m, M) * tl.cdiv(n, N)
+    tile_row, tile_column = place(tile % tiles, m, n, M, N, GROUP)
+    matrix = (tile // tiles).to(tl.int64)
+    row, column = tile_row * M + tl.arange(0, M), tile_column * N + tl.arange(0, N)
+    total = multiplied(
+        a + matrix * a_batch, b + matrix * b_batch, row, column, m, n, k, a_row, a_inner, b_inner, b_column,
+        M, N, K, EVEN_K, PRECISION, WIDE,
+    )  # fmt: skip
+    target = out + matrix * m * n + row.to(tl.int64)[:, None] * n + column[None, :]
+    tl.store(target, total, mask=(row[:, None] < m) & (column[None, :] < n))
+
+
+def _even(arguments: Mapping[str, Any]) -> bool:
+    return arguments["k"] % arguments["K"] == 0
+
+
+@triton.heuristics({"EVEN_K": _even})
+@triton.jit
+def _each(
+    a, b, out, m, n, k, size, a_batch, a_row, a_inner, b_batch, b_inner, b_column,
+    M: tl.constexpr, N: tl.constexpr, K: tl.constexpr,
+    GROUP: tl.constexpr, EVEN_K: tl.constexpr, PRECISION: tl.constexpr, WIDE: tl.constexpr,
+):  # fmt: skip
+    """Write one tile a program; ``size`` is what tuned tiles are chosen by."""
+    _whole(
+        tl.program_id(0), a, b, out, m, n, k, a_batch, a_row, a_inner, b_batch, b_inner, b_column,
+        M, N, K, GROUP, EVEN_K, PRECISION, WIDE,
+    )  # fmt: skip
+
+
+@triton.heuristics({"EVEN_K": _even})
+@triton.jit
+def _in_turn(
+    a, b, out, m, n, k, count, a_batch, a_row, a_inner, b_batch, b_inner, b_column,
+    M: tl.constexpr, N: tl.constexpr, K: tl.constexpr,
+    GROUP: tl.constexpr, EVEN_K: tl.constexpr, PRECISION: tl.constexpr, WIDE: tl.constexpr,
+):  # fmt: skip
+    """Write all ``count`` tiles, by programs that stay and take one after the other."""
+    for tile in tl.range(tl.program_id(0), count, tl.num_programs(0)):
+        _whole(
+            tile, a, b, out, m, n, k, a_batch, a_row, a_inner, b_batch, b_inner, b_column,
+            M, N, K, GROUP, EVEN_K, PRECISION, WIDE,
+        )  # fmt: skip
+
+
+@triton.jit
+def _described(
+    a, b, out, m, n, k,
+    M: tl.constexpr, N: tl.constexpr, K: tl.constexpr, GROUP: tl.constexpr, STORED: tl.constexpr, WIDE: tl.constexpr,
+):  # fmt: skip
+    """Write all tiles in turn. ``a`` and ``b`` are descriptors, which know the ends, and ``out`` if ``STORED``."""
+    for tile in tl.range(tl.program_id(0), tl.cdiv(m, M) * tl.cdiv(n, N), tl.num_programs(0)):
+        tile_row, tile_column = place(tile, m, n, M, N, GROUP)
+        above, before = tile_row * M, tile_column * N
+        total = tl.zeros((M, N), WIDE)
+        for start in range(0, k, K):
+            total = tl.dot(a.load([above, start]), b.load([start, before]), total, out_dtype=WIDE)
+        if STORED:
+            out.store([above, before], total.to(out.dtype))
+        else:
+            row, column = above + tl.arange(0, M)[:, None], before + tl.arange(0, N)[None, :]
+            tl.store(out + row.to(tl.int64) * n + column, total, mask=(row < m) & (column < n))
 
 
 @triton.jit
@@ -94,6 +171,21 @@ def _multiply(a: torch.Tensor, b: torch.Tensor, out: torch.Tensor, *, span: int,
         M=tile_m, N=tile_n, K=tile_k, GROUP=group, PRECISION=precision,
         WIDE=tl.float64 if a.dtype == torch.float64 else tl.float32, num_warps=WARPS,
     )  # fmt: skip
+
+
+def _launch(kernel: Any, a: torch.Tensor, b: torch.Tensor, tile: Tile, *, programs: int | None = None) -> torch.Tensor:
+    """Return ``a @ b`` by ``kernel`` in tiles like ``tile``, one a program, or by so many ``programs``."""
+    out = _empty_product(a, b)
+    if not out.numel():
+        return out
+    m, n = out.shape[-2:]
+    tiles = out.numel() // (m * n) * triton.cdiv(m, tile.m) * triton.cdiv(n, tile.n)
+    kernel[(min(programs or tiles, tiles),)](
+        a, b, out, m, n, a.shape[-1], tiles, *(0, *a.stride())[-3:], *(0, *b.stride())[-3:],
+        M=tile.m, N=tile.n, K=tile.k, GROUP=GROUP, PRECISION="ieee", WIDE=wide(a.dtype),
+        num_warps=tile.warps, num_stages=tile.stages,
+    )  # fmt: skip
+    return out
 
 
 def _empty_product(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
@@ -138,4 +230,96 @@ def tf32(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
     """Return ``a @ b``, with operands rounded to tf32."""
     out = _empty_product(a, b)
     _multiply(a, b, out, span=a.shape[-1], group=1, precision="tf32")
+    return out
+
+
+@implementation("gemm", paradigm="triton", optimizes="grouped", technique="large tiles, addresses moved on")
+def tiled(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+    """Return ``a @ b`` in tiles that fill the registers; inside, there are no masks and addresses are added to."""
+    tile = fitting(TILES[a.dtype], a)[0]
+    return _launch(_each, a, b, tile._replace(stages=1))
+
+
+@implementation("gemm", paradigm="triton", optimizes="tiled", technique="software pipelining")
+def pipelined(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+    """Return ``a @ b``; while tiles are multiplied, the next ones are on their way into shared memory."""
+    return _launch(_each, a, b, fitting(TILES[a.dtype], a)[0])
+
+
+@implementation("gemm", paradigm="triton", optimizes="pipelined", technique="persistent programs")
+def persistent(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+    """Return ``a @ b`` by as many programs as there are multiprocessors, which take one tile after the other."""
+    return _launch(_in_turn, a, b, fitting(TILES[a.dtype], a)[0], programs=multiprocessors(a))
+
+
+@implementation("gemm", paradigm="triton", optimizes="persistent", technique="tensor descriptors", dtypes=_NARROW)
+def described(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+    """Return ``a @ b``; tiles of operands, copied first if these lie otherwise, are fetched by tensor descriptors.
+
+    A batch is one launch for each of its matrices. Without anything to sum, there is nothing to describe.
+    """
+    out = _empty_product(a, b)
+    if not out.numel() or not a.shape[-1]:
+        return out.zero_()
+    tile = fitting(TILES[a.dtype], a)[0]
+    for left, right, result in zip(*(x.reshape(-1, *x.shape[-2:]) for x in (a, b, out)), strict=True):
+        _describe(describable(left), describable(right), result, tile)
+    return out
+
+
+def _describe(a: torch.Tensor, b: torch.Tensor, out: torch.Tensor, tile: Tile) -> None:
+    """Fill ``out`` (m, n) with ``a @ b``; it is stored by a descriptor too, unless its rows do not begin aligned."""
+    m, n = out.shape
+    stored = n * out.element_size() % ALIGNMENT == 0 and out.data_ptr() % ALIGNMENT == 0
+    programs = min(multiprocessors(a), triton.cdiv(m, tile.m) * triton.cdiv(n, tile.n))
+    _described[(programs,)](
+        TensorDescriptor.from_tensor(a, [tile.m, tile.k]), TensorDescriptor.from_tensor(b, [tile.k, tile.n]),
+        TensorDescriptor.from_tensor(out, [tile.m, tile.n]) if stored else out, m, n, a.shape[-1],
+        M=tile.m, N=tile.n, K=tile.k, GROUP=GROUP, STORED=stored, WIDE=wide(a.dtype),
+        num_warps=tile.warps, num_stages=tile.stages,
+    )  # fmt: skip
+
+
+TUNED = (
+    Tile(128, 256, 64, warps=8, stages=4),
+    Tile(128, 256, 64, warps=8, stages=3),
+    Tile(128, 128, 64, warps=4, stages=4),
+    Tile(128, 128, 64, warps=8, stages=3),
+    Tile(64, 128, 64, warps=4, stages=4),
+    Tile(64, 64, 64, warps=4, stages=3),
+    Tile(64, 64, 32, warps=4, stages=2),
+)
+"""Tiles that are tried, for each size of a product."""
+
+
+def _fit(configs: Sequence[Any], arguments: Mapping[str, Any], **_: Any) -> list[Any]:
+    """Return the configurations that fit the device."""
+    return [_config(tile) for tile in fitting(TUNED, arguments["a"])]
+
+
+def _config(tile: Tile) -> Any:
+    sizes = {"M": tile.m, "N": tile.n, "K": tile.k}
+    return triton.Config(sizes, num_warps=tile.warps, num_stages=tile.stages)
+
+
+_tuned = triton.autotune(
+    [_config(tile) for tile in TUNED], key=["size"], prune_configs_by={"early_config_prune": _fit}
+)(_each)
+
+
+@implementation("gemm", paradigm="triton", optimizes="pipelined", technique="autotuned tiles", dtypes=_NARROW)
+def autotuned(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+    """Return ``a @ b`` in the tiles that were fastest for the first product of about this size."""
+    if a.device.type == "cpu":  # the interpreter's, on which there is nothing to measure
+        return _launch(_each, a, b, TUNED[0])
+    out = _empty_product(a, b)
+    if not out.numel():
+        return out
+    m, n = out.shape[-2:]
+    matrices = out.numel() // (m * n)
+    size = min(max(triton.next_power_of_2(min(m, n)), 64), 4096)
+    _tuned[lambda tile: (matrices * triton.cdiv(m, tile["M"]) * triton.cdiv(n, tile["N"]),)](
+        a, b, out, m, n, a.shape[-1], size, *(0, *a.stride())[-3:], *(0, *b.stride())[-3:],
+        GROUP=GROUP, PRECISION="ieee", WIDE=wide(a.dtype),
+    )  # fmt: skip
     return out
