@@ -182,7 +182,7 @@ def _arithmetic(size: int, scale: float | None, softcap: float | None, *, binary
     }
 
 
-def _launch(
+def launch(
     q: torch.Tensor,
     k: torch.Tensor,
     v: torch.Tensor,
@@ -198,6 +198,12 @@ def _launch(
     shape: Shape | None = None,
     described: bool = False,
 ) -> torch.Tensor:
+    """Return the attention of ``q`` to ``k`` and ``v`` by one kernel, with what the rungs of the ladder add to it.
+
+    Powers of two where ``binary``; with ``skip`` without tiles that nobody sees; with ``split`` without masks where all
+    is seen; with ``fold`` a positive scale is multiplied in where the maximum is subtracted. ``shape`` is that of a
+    program, and ``described`` keys and values (:func:`describable` ones) are fetched by tensor descriptors.
+    """
     batch, heads, queries, size = q.shape
     out = torch.empty(q.shape, dtype=q.dtype, device=q.device)
     if not out.numel():
@@ -229,7 +235,7 @@ def flash(
     window: int | None,
 ) -> torch.Tensor:
     """Return the attention of ``q`` to ``k`` and ``v``, with running maxima and sums in place of whole rows."""
-    return _launch(q, k, v, causal, scale, softcap, window, binary=False, skip=False, split=False, fold=False)
+    return launch(q, k, v, causal, scale, softcap, window, binary=False, skip=False, split=False, fold=False)
 
 
 @implementation("attention", paradigm="triton", optimizes="flash", technique="exp2 with folded scale")
@@ -244,7 +250,7 @@ def flash_exp2(
     window: int | None,
 ) -> torch.Tensor:
     """Return the same by powers of two, which hardware has: log2 e goes into the scale, and that into the exponent."""
-    return _launch(q, k, v, causal, scale, softcap, window, skip=False, split=False)
+    return launch(q, k, v, causal, scale, softcap, window, skip=False, split=False)
 
 
 @implementation("attention", paradigm="triton", optimizes="flash_exp2", technique="causal block skipping")
@@ -259,7 +265,7 @@ def skipping(
     window: int | None,
 ) -> torch.Tensor:
     """Return the same from the keys that some query of a program sees; tiles beyond the diagonal are not read."""
-    return _launch(q, k, v, causal, scale, softcap, window, split=False)
+    return launch(q, k, v, causal, scale, softcap, window, split=False)
 
 
 @implementation("attention", paradigm="triton", optimizes="skipping", technique="masks on border tiles only")
@@ -274,7 +280,7 @@ def border(
     window: int | None,
 ) -> torch.Tensor:
     """Return the same with tiles of keys that all queries of a program see in a loop of their own, without masks."""
-    return _launch(q, k, v, causal, scale, softcap, window)
+    return launch(q, k, v, causal, scale, softcap, window)
 
 
 @implementation(
@@ -291,7 +297,7 @@ def large(
     window: int | None,
 ) -> torch.Tensor:
     """Return the same by programs that hold 128 queries, more warps and more stages."""
-    return _launch(q, k, v, causal, scale, softcap, window, shape=_large(q))
+    return launch(q, k, v, causal, scale, softcap, window, shape=_large(q))
 
 
 @implementation("attention", paradigm="triton", optimizes="large", technique="tensor descriptors", dtypes=_NARROW)
@@ -306,7 +312,7 @@ def described(
     window: int | None,
 ) -> torch.Tensor:
     """Return the same; keys and values, copied first if they lie otherwise, are fetched by tensor descriptors."""
-    return _launch(q, _describable(k), _describable(v), causal, scale, softcap, window, shape=_large(q), described=True)
+    return launch(q, describable(k), describable(v), causal, scale, softcap, window, shape=_large(q), described=True)
 
 
 def _large(q: torch.Tensor) -> Shape:
@@ -317,7 +323,7 @@ def _large(q: torch.Tensor) -> Shape:
     return fitting[0]
 
 
-def _describable(x: torch.Tensor) -> torch.Tensor:
+def describable(x: torch.Tensor) -> torch.Tensor:
     """Return ``x`` as a descriptor can have it: heads contiguous, addresses and strides aligned; a copy if need be."""
     unit = _ALIGNMENT // x.element_size()
     if (
