@@ -6,6 +6,7 @@ The other computation has 300 bits (mpmath) and its own formulas, over NumPy arr
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Any
 
 import mpmath
@@ -90,6 +91,91 @@ def attention(
     return result
 
 
+def attended(query: np.ndarray, keys: Any, values: Any, scale: float | None) -> np.ndarray:
+    """Return what one query gets of keys and values that it sees."""
+    factor = 1 / CONTEXT.sqrt(len(query)) if scale is None else number(scale)
+    powers = [CONTEXT.exp((query * key).sum() * factor) for key in keys]
+    weighted = sum((power * value for power, value in zip(powers, values, strict=True)), 0 * query)
+    return weighted / (sum(powers) or number("nan"))
+
+
+def rope(x: np.ndarray, cos: np.ndarray, sin: np.ndarray) -> np.ndarray:
+    result, half = np.array(x, object), cos.shape[-1]
+    for b, h, s, i in np.ndindex(*x.shape[:3], half):
+        turned = CONTEXT.mpc(x[b, h, s, i], x[b, h, s, i + half]) * CONTEXT.mpc(cos[s, i], sin[s, i])
+        result[b, h, s, i], result[b, h, s, i + half] = turned.real, turned.imag
+    return result
+
+
+def varlen_attention(
+    q: np.ndarray, k: np.ndarray, v: np.ndarray, cu_q: np.ndarray, cu_k: np.ndarray, *, causal: bool, scale: Any
+) -> np.ndarray:
+    result = np.empty(q.shape, object)
+    for sequence, (first, last) in enumerate(pairwise(cu_q)):
+        begin, end = cu_k[sequence : sequence + 2]
+        for i, h in np.ndindex(last - first, q.shape[1]):
+            group, stop = h * k.shape[1] // q.shape[1], end - (last - first - 1 - i) if causal else end
+            seen = slice(begin, max(begin, stop))
+            result[first + i, h] = attended(q[first + i, h], k[seen, group], v[seen, group], scale)
+    return result
+
+
+def decode_attention(q: np.ndarray, k: np.ndarray, v: np.ndarray, lengths: np.ndarray, *, scale: Any) -> np.ndarray:
+    result = np.empty(q.shape, object)
+    for b, h in np.ndindex(*q.shape[:2]):
+        group = h * k.shape[1] // q.shape[1]
+        result[b, h] = attended(q[b, h], k[b, group, : lengths[b]], v[b, group, : lengths[b]], scale)
+    return result
+
+
+def paged_attention(
+    q: np.ndarray, k: np.ndarray, v: np.ndarray, page_table: np.ndarray, lengths: np.ndarray, *, scale: Any
+) -> np.ndarray:
+    result = np.empty(q.shape, object)
+    for b, h in np.ndindex(*q.shape[:2]):
+        group = h * k.shape[2] // q.shape[1]
+        places = [(page_table[b, i // k.shape[1]], i % k.shape[1]) for i in range(lengths[b])]
+        keys, values = ([x[page, slot, group] for page, slot in places] for x in (k, v))
+        result[b, h] = attended(q[b, h], keys, values, scale)
+    return result
+
+
+def attention_backward(
+    grad: np.ndarray,
+    q: np.ndarray,
+    k: np.ndarray,
+    v: np.ndarray,
+    *,
+    causal: bool,
+    scale: Any,
+    softcap: Any,
+    window: Any,
+) -> tuple[np.ndarray, ...]:
+    """The chain rule, score by score: d softmax_j / d score_l is p_j (1 if j = l else 0) - p_j p_l."""
+    dq, dk, dv = (np.array(0 * x, object) for x in (q, k, v))
+    factor = 1 / CONTEXT.sqrt(q.shape[-1]) if scale is None else number(scale)
+    for b, h, i in np.ndindex(*q.shape[:3]):
+        group = h * k.shape[1] // q.shape[1]
+        seen = [
+            j for j in range(k.shape[2]) if not (causal and j > i) and not (window is not None and abs(i - j) >= window)
+        ]
+        scores = [(q[b, h, i] * k[b, group, j]).sum() * factor for j in seen]
+        slopes = [number(1)] * len(seen)
+        if softcap is not None:
+            shares = [CONTEXT.tanh(score / number(softcap)) for score in scores]
+            scores, slopes = [number(softcap) * share for share in shares], [1 - share**2 for share in shares]
+        powers = [CONTEXT.exp(score) for score in scores]
+        shares = [power / sum(powers) for power in powers]
+        wanted = [(grad[b, h, i] * v[b, group, j]).sum() for j in seen]
+        mean = sum(share * one for share, one in zip(shares, wanted, strict=True))
+        for j, share, one, slope in zip(seen, shares, wanted, slopes, strict=True):
+            step = share * (one - mean) * slope * factor
+            dq[b, h, i] += step * k[b, group, j]
+            dk[b, group, j] += step * q[b, h, i]
+            dv[b, group, j] += share * grad[b, h, i]
+    return dq, dk, dv
+
+
 def dequant_gemm(
     a: np.ndarray, packed: np.ndarray, scales: np.ndarray, zeros: np.ndarray, *, bits: int, group_size: int
 ) -> np.ndarray:
@@ -159,6 +245,11 @@ FORMULAS: dict[str, Callable[..., Any]] = {
     "rms_norm": rms_norm,
     "cross_entropy": cross_entropy,
     "attention": attention,
+    "attention_backward": attention_backward,
+    "varlen_attention": varlen_attention,
+    "decode_attention": decode_attention,
+    "paged_attention": paged_attention,
+    "rope": rope,
     "dequant_gemm": dequant_gemm,
     "clamp": clamp,
     "softcap": lambda x, cap: number(cap) * TANH(x / number(cap)),
