@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from platforms import cpp, cpu, cuda_cpu, interpreter, nvidia
+from platforms import cpp, cpu, cuda_cpu, interpreter, nvidia, opencl
 from platforms.platform import Absent, Platform
 from platforms.probe import Probe
 from platforms.vendors import Claim, claims_of, idle_modules
@@ -15,6 +15,7 @@ FINDERS: tuple[Callable[[Probe, Sequence[Claim]], Iterator[Platform | Absent]], 
     interpreter.find,
     cpp.find,
     cuda_cpu.find,
+    opencl.find,
     nvidia.find,
 )
 """One function a platform file, in the order in which platforms are listed. Add a new vendor's here."""

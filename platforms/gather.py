@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from platforms import vendors
+from platforms.opencl_devices import bundled, listed
 from platforms.probe import Device, Probe
 from platforms.tools import TOOLS
 
@@ -116,6 +117,10 @@ def _steps() -> Iterator[tuple[str, Callable[[], _Finding]]]:
             yield kind, lambda kind=kind: _device_type(kind)  # type: ignore[misc]
     if importlib.util.find_spec("triton") is not None:
         yield "triton", _triton
+    if importlib.util.find_spec("pyopencl") is not None:
+        yield "opencl", _opencl
+        for library in bundled():
+            yield Path(library).name, lambda library=library: _opencl(library)  # type: ignore[misc]
 
 
 def _machine() -> _Finding:
@@ -186,6 +191,13 @@ def _triton() -> _Finding:
     import triton
 
     return {"triton_version": triton.__version__}
+
+
+def _opencl(library: str = "") -> _Finding:
+    return {
+        "pyopencl_version": _installed_version("pyopencl"),
+        "opencl": [asdict(device) for device in listed(library)],
+    }
 
 
 def _main() -> None:

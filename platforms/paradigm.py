@@ -33,6 +33,7 @@ PARADIGMS = {
             "allocates in generated code, where no guard can stand",
         ),
         Paradigm("triton"),
+        Paradigm("opencl"),
     )
 }
 """The paradigms that differ from the rule, or are worth naming."""

@@ -23,6 +23,24 @@ class Device:
 
 
 @dataclass(frozen=True)
+class OpenclDevice:
+    """One OpenCL device as its driver describes it.
+
+    ``platform`` is what the driver calls itself, ``version`` the OpenCL that the device has, ``kind`` "cpu", "gpu",
+    "accelerator" or "other", ``choice`` the numbers of driver and device as ``PYOPENCL_CTX`` takes them, and
+    ``library`` the driver's file if the loader does not find it by itself.
+    """
+
+    platform: str
+    name: str = ""
+    version: str = ""
+    driver: str = ""
+    kind: str = "cpu"
+    choice: str = "0:0"
+    library: str = ""
+
+
+@dataclass(frozen=True)
 class Probe:
     """What a machine shows of itself. An empty ``torch_version`` means that torch does not import.
 
@@ -35,6 +53,8 @@ class Probe:
         private: the name of torch's out-of-tree device type; "privateuseone" when no extension has taken it.
         available: torch device types of which ``torch.<type>.is_available()`` is true.
         devices: every device of these types.
+        pyopencl_version: as the package says; "" when it is not installed.
+        opencl: every OpenCL device.
         cpu_capability: the code path that torch's CPU kernels take.
         machine: the processor's architecture, such as "x86_64".
         tools: those of :data:`platforms.tools.TOOLS` that are on PATH.
@@ -51,6 +71,8 @@ class Probe:
     private: str = "privateuseone"
     available: tuple[str, ...] = ()
     devices: tuple[Device, ...] = ()
+    pyopencl_version: str = ""
+    opencl: tuple[OpenclDevice, ...] = ()
     cpu_capability: str = ""
     machine: str = ""
     tools: tuple[str, ...] = ()
@@ -81,4 +103,5 @@ class Probe:
         for name in ("attributes", "modules", "available", "files", "tools"):
             value[name] = tuple(value.get(name, ()))
         value["devices"] = tuple(Device(**device) for device in value.get("devices", ()))
+        value["opencl"] = tuple(OpenclDevice(**device) for device in value.get("opencl", ()))
         return cls(**value)
