@@ -91,7 +91,8 @@ def _row(found: Probe, platform: Platform) -> tuple[str, ...]:
     names = sorted({f"{device.name} ({device.capability})" for device in devices})
     count = f"{len(devices)} x " if len(devices) > 1 else ""
     memory = f"{devices[0].memory / 2**30:.0f} GiB" if devices else ""
-    name = count + ", ".join(names) if devices else found.cpu_capability if platform.name == "cpu" else ""
+    host = found.cpu_capability if platform.name == "cpu" else ""
+    name = platform.title or (count + ", ".join(names) if devices else host)
     programs = f", {platform.programs} programs" if platform.programs else ""
     paradigms = ", ".join(platform.paradigms)
     name = f"only with --platform {platform.name}" if platform.on_request else name

@@ -58,6 +58,10 @@ class Opencl(Platform):
     budget: int = 2**18
     chip: str = ""
 
+    @property
+    def title(self) -> str:
+        return self.chip
+
     def open(self) -> None:
         from kernels.toolchains.opencl import queue
 

@@ -135,6 +135,11 @@ class Platform:
 
     # What everything else asks.
 
+    @property
+    def title(self) -> str:
+        """What its device calls itself, where that is none of torch's devices; else ""."""
+        return ""
+
     def refusal(self, paradigm: str) -> str:
         """Return why ``paradigm`` does not run here, or "" if it does."""
         if paradigm in self.paradigms:
