@@ -4,6 +4,10 @@
 // of threads and of blocks round. A kernel that needs a barrier which it has not got computes something else then.
 #pragma once
 
+// Its check of long jumps knows one stack only.
+#undef _FORTIFY_SOURCE
+
+#include <setjmp.h>
 #include <ucontext.h>
 
 #include <cmath>
@@ -43,7 +47,8 @@ constexpr size_t STACK = 64 * 1024;
 enum class State { ready, at_barrier, at_exchange, done };
 
 struct Fiber {
-    ucontext_t context;
+    jmp_buf place;       // where it goes on
+    bool started;        // it has a place, since it is used for one block after another
     State state;
     dim3 index;
     int line;            // of the barrier that it waits at
@@ -69,8 +74,12 @@ class Block {
         for (left_ = count; left_;) {
             bool moved = false;
             for (int i = 0; i < count; ++i) moved |= resume(reversed ? count - 1 - i : i);
-            if (!trouble_.empty()) return trouble_.c_str();
-            if (!release() && !moved) return "threads wait for others of their block that never come";
+            if (trouble_.empty() && !release() && !moved)
+                trouble_ = "threads wait for others of their block that never come";
+            if (!trouble_.empty()) {
+                for (Fiber &one : fibers_) one.started = false;  // those that wait are given up
+                return trouble_.c_str();
+            }
         }
         return nullptr;
     }
@@ -99,7 +108,7 @@ class Block {
 
     void prepare(int count) {
         if (fibers_.size() < static_cast<size_t>(count)) {
-            fibers_.resize(count);
+            fibers_.assign(count, Fiber{});
             stacks_.reset(new char[count * STACK]);
         }
         count_ = count;
@@ -111,27 +120,37 @@ class Block {
             one.state = State::ready;
             one.index = {x, y, z};
             one.exchanges = 0;
-            getcontext(&one.context);
-            one.context.uc_stack.ss_sp = stacks_.get() + i * STACK;
-            one.context.uc_stack.ss_size = STACK;
-            one.context.uc_link = &scheduler_;
-            makecontext(&one.context, start, 0);
         }
     }
 
-    static void start();
+    // What a fiber does: its part of one block after another.
+    static void live();
 
-    bool resume(int number) {
+    __attribute__((noinline)) bool resume(int number) {
         if (fibers_[number].state != State::ready) return false;
         current_ = number;
         threadIdx = fiber().index;
-        swapcontext(&scheduler_, &fiber().context);
+        if (!_setjmp(scheduler_)) go_on();
         return true;
     }
 
-    void wait(State state) {
+    // Jumps, since a change of context asks the system for the mask of signals each time.
+    [[noreturn]] void go_on() {
+        if (fiber().started) _longjmp(fiber().place, 1);
+        fiber().started = true;
+        static ucontext_t context;
+        getcontext(&context);
+        context.uc_stack.ss_sp = stacks_.get() + current_ * STACK;
+        context.uc_stack.ss_size = STACK;
+        makecontext(&context, live, 0);
+        setcontext(&context);
+        abort();
+    }
+
+    // Not part of a kernel, in which a jump would hinder the compiler.
+    __attribute__((noinline)) void wait(State state) {
         fiber().state = state;
-        swapcontext(&fiber().context, &scheduler_);
+        if (!_setjmp(fiber().place)) _longjmp(scheduler_, 1);
     }
 
     // Lets those go on who have all come together; returns whether there were any.
@@ -173,7 +192,7 @@ class Block {
     std::vector<Fiber> fibers_;
     std::vector<Warp> warps_;
     std::unique_ptr<char[]> stacks_;
-    ucontext_t scheduler_;
+    jmp_buf scheduler_;
     void (*body_)(const void *) = nullptr;
     const void *argument_ = nullptr;
     int count_ = 0, current_ = 0, left_ = 0;
@@ -182,10 +201,12 @@ class Block {
 
 inline Block block;
 
-inline void Block::start() {
-    block.body_(block.argument_);
-    block.fiber().state = State::done;
-    --block.left_;
+inline void Block::live() {
+    for (;;) {
+        block.body_(block.argument_);
+        --block.left_;
+        block.wait(State::done);
+    }
 }
 
 template <typename T>
