@@ -17,7 +17,10 @@ from platforms.vendors import Claim
 _PATHS = ("default", "avx2", "avx512")
 """The code paths on x86-64, from the plainest to the widest; names as ``ATEN_CPU_CAPABILITY`` takes them."""
 
-_WHY_NOT = {"triton": "Triton has no backend for a CPU; platform interpreter runs its kernels there"}
+_WHY_NOT = {
+    "triton": "Triton has no backend for a CPU; platform interpreter runs its kernels there",
+    "ninetoothed": "NineToothed generates Triton kernels; platform interpreter runs them",
+}
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -122,9 +122,9 @@ def _patch() -> Report:
     known = known_version(triton.__version__)
     patches = Patches()
     try:
-        from platforms.interpreter_guard import arithmetic, language, launch
+        from platforms.interpreter_guard import arithmetic, language, launch, standin
 
-        for part in (arithmetic, language, launch):
+        for part in (arithmetic, language, launch, standin):
             part.apply(patches)
     except (ImportError, AttributeError) as error:
         if known:

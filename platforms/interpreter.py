@@ -16,8 +16,8 @@ from platforms.probe import Probe
 from platforms.vendors import Claim
 
 _WHY_NOT = {
-    "torch": "the interpreter runs Triton kernels and nothing else; platform cpu runs torch",
-    "inductor": "the interpreter runs Triton kernels and nothing else; platform cpu runs inductor",
+    "torch": "the interpreter runs Triton kernels and what generates them, nothing else; platform cpu runs torch",
+    "inductor": "the interpreter runs Triton kernels and what generates them, nothing else; platform cpu runs inductor",
 }
 
 
@@ -33,7 +33,7 @@ class Interpreter(Platform):
 
     name: str = "interpreter"
     device: str = "cpu"
-    paradigms: tuple[str, ...] = ("triton",)
+    paradigms: tuple[str, ...] = ("triton", "ninetoothed")
     refusals: Mapping[str, str] = field(default_factory=lambda: dict(_WHY_NOT))
     environment: Mapping[str, str] = field(default_factory=lambda: {"TRITON_INTERPRET": "1"})
     budget: int = 2048

@@ -1,4 +1,4 @@
-"""NVIDIA GPUs through torch, its compiler, Triton, and CUDA C++."""
+"""NVIDIA GPUs through torch, its compiler, Triton and what generates it, TileLang, and CUDA C++."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Nvidia(Platform):
 
     name: str = "nvidia"
     device: str = "cuda:0"
-    paradigms: tuple[str, ...] = ("torch", "inductor", "triton", "cuda")
+    paradigms: tuple[str, ...] = ("torch", "inductor", "triton", "ninetoothed", "tilelang", "cuda")
     budget: int = 2**18
     visible: tuple[str, ...] = ("0",)
 
@@ -79,7 +79,8 @@ class Nvidia(Platform):
 
         lacking = {**super().capabilities(), **lacking_in_triton(self.device), **lacking_in_cuda(self.device)}
         if "triton" in lacking:
-            lacking["inductor"] = f"it generates Triton kernels here, and triton: {lacking['triton']}"
+            why = f"it generates Triton kernels here, and triton: {lacking['triton']}"
+            lacking |= {"inductor": why, "ninetoothed": why}
         return lacking
 
     def for_worker(self, index: int) -> Platform:

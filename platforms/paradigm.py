@@ -33,6 +33,8 @@ PARADIGMS = {
             "allocates in generated code, where no guard can stand",
         ),
         Paradigm("triton"),
+        Paradigm("ninetoothed"),
+        Paradigm("tilelang"),
         Paradigm("opencl"),
     )
 }

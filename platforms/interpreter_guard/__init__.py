@@ -10,9 +10,10 @@
 ``order.py``              in which order the programs of a launch run
 ``settings.py``           what is asked of it
 ``launch.py``             one launch: every access goes to the spans and to the conflicts
+``standin.py``            what generators of Triton code ask of a device before they generate any
 ``patches.py``            how functions of Triton are replaced, and which could not be
 ========================  ==========================================================================
 
-``arithmetic.py``, ``language.py`` and ``launch.py`` import Triton, and they are imported by
+``arithmetic.py``, ``language.py``, ``launch.py`` and ``standin.py`` import Triton, and they are imported by
 :func:`platforms.guarded_interpreter.install` alone.
 """
