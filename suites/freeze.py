@@ -28,11 +28,11 @@ from suites.goldens import compute
 SMALL, LARGE = 2**11, 2**13
 """Elements a tensor of most cases, which Triton's interpreter can bear, and of a few."""
 
-CASES, VECTORS = 44, 8
+CASES, VECTORS = 16, 4
 """About how many of each for an operation and dtype."""
 
-OFTEN = 2
-"""How often each regime, layout and parameter should occur, at least, if it was drawn as often."""
+OFTEN = 1
+"""How often each regime, layout and parameter occurs, at least, if it was drawn as often."""
 
 
 def features(case: Case, operation: Operation) -> frozenset[str]:
@@ -77,7 +77,7 @@ def freeze_corpus(operation: Operation) -> int:
     for dtype in operation.dtypes:
         pool = drawn(operation, 6 * CASES, budget=SMALL, dtype=dtype)
         few = [case for case in drawn(operation, CASES, budget=LARGE, dtype=dtype) if case not in set(pool)]
-        picked = chosen(pool, operation, CASES) + few[-4:]
+        picked = chosen(pool, operation, CASES) + few[-2:]
         picked += _with_every_regime(picked, operation, dtype)
         lines += [case.line for case in dict.fromkeys(picked)]
     write("corpus", operation.name, lines)

@@ -1,7 +1,7 @@
-"""What matrix products and movements reach: every implementation of an operation beside PyTorch, in one process.
+"""What kernels reach: every implementation of an operation, in one process, beside PyTorch or the speed of a copy.
 
-``python -m suites.benchmarks.matrices gemm --dtype bfloat16 --sizes 4096 8192`` prints TFLOP/s or GB/s.
-Nothing is asserted, and nothing verified: the suites do that.
+``python -m suites.benchmarks.rates gemm softmax --dtype bfloat16 --sizes 4096 8192`` prints TFLOP/s beside PyTorch's
+matrix product, or GB/s beside a copy of as much. Nothing is asserted, and nothing verified: the suites do that.
 """
 
 from __future__ import annotations
@@ -68,6 +68,33 @@ def _conv2d(size: int, dtype: torch.dtype, device: str) -> Workload:
     return Workload((x, weight), {"stride": 1, "padding": 1}, work, "TFLOP/s")
 
 
+def _rows(*extra: str, written: float = 1.0, **params: Any) -> Callable[[int, torch.dtype, str], Workload]:
+    """Return the workload of an operation on many rows of ``size`` elements, which writes ``written`` times as much.
+
+    ``extra`` tensors beside the first are "same", of its shape, or "weight", a row.
+    """
+
+    def make(size: int, dtype: torch.dtype, device: str) -> Workload:
+        shape = (ELEMENTS // size, size)
+        x = _uniform(*shape, dtype=dtype, device=device)
+        others = [_uniform(*(shape if kind == "same" else shape[1:]), dtype=dtype, device=device) for kind in extra]
+        read = sum(tensor.nbytes for tensor in (x, *others))
+        return Workload((x, *others), params, read + written * x.nbytes, "GB/s")
+
+    return make
+
+
+def _quantize_int8(size: int, dtype: torch.dtype, device: str) -> Workload:
+    x = _uniform(ELEMENTS // size, size, dtype=dtype, device=device)
+    scale = torch.rand(ELEMENTS // size, device=device) + 1
+    return Workload((x, scale), {}, x.nbytes + x.numel(), "GB/s")
+
+
+def _copy(size: int, dtype: torch.dtype, device: str) -> Workload:
+    x = _uniform(ELEMENTS // size, size, dtype=dtype, device=device)
+    return Workload((x,), {}, 2.0 * x.nbytes, "GB/s")
+
+
 def _dequant_gemm(size: int, dtype: torch.dtype, device: str) -> Workload:
     """A batch of 16 rows: what counts is how fast the weights are read."""
     group = 128
@@ -104,6 +131,9 @@ def _index_copy(size: int, dtype: torch.dtype, device: str) -> Workload:
     return Workload((x, torch.randperm(size, device=device)[: size // 2], src), {}, 2.0 * x.nbytes, "GB/s")
 
 
+ELEMENTS = 2**28
+"""Elements of a tensor of many rows: more than any cache holds."""
+
 WORKLOADS: dict[str, Callable[[int, torch.dtype, str], Workload]] = {
     "gemm": _gemm,
     "gemm_bias": _gemm_bias,
@@ -115,6 +145,16 @@ WORKLOADS: dict[str, Callable[[int, torch.dtype, str], Workload]] = {
     "embedding": _embedding,
     "scatter_add": _scatter_add,
     "index_copy": _index_copy,
+    "add": _rows("same"),
+    "relu": _rows(),
+    "gelu": _rows(approximate="tanh"),
+    "silu": _rows(),
+    "swiglu": _rows("same"),
+    "softmax": _rows(dim=-1),
+    "rms_norm": _rows("weight", eps=1e-5),
+    "layer_norm": _rows("weight", "weight", eps=1e-5),
+    "sum": _rows(dim=-1, written=0.0),
+    "quantize_int8": _quantize_int8,
 }
 """What is measured of each operation, by its name."""
 
@@ -129,12 +169,20 @@ def seconds(call: Callable[[], object], repeats: int = 20) -> float:
 
 
 def rates(operation: str, size: int, dtype: str, *, pattern: str = "*", device: str = "cuda") -> Iterator[list[object]]:
-    """Yield for each implementation of ``operation``, PyTorch's first, its rate and the ratio to the first.
+    """Yield for each implementation of ``operation`` its rate and the ratio to what it is measured by.
 
-    An implementation that raises is listed with what it raised.
+    That is PyTorch's own, the first one, of a product; where memory decides, a copy. An implementation that raises is
+    listed with what it raised.
     """
     workload = WORKLOADS[operation](size, getattr(torch, dtype), device)
-    first = 0.0
+    measure = 0.0
+    if workload.unit == "GB/s":
+        plain = _copy(size, getattr(torch, dtype), device)
+        target = torch.empty_like(plain.tensors[0])
+        took = seconds(lambda: target.copy_(plain.tensors[0]))
+        measure = plain.work / took / _SCALES[plain.unit]
+        yield ["copy", size, dtype, f"{measure:.0f} GB/s", "1.00", f"{1e6 * took:.0f} us"]
+        del plain, target
     for one in _chosen(operation, dtype, pattern):
         try:
             took = seconds(lambda one=one: one.function(*workload.tensors, **workload.params))  # type: ignore[misc]
@@ -142,8 +190,8 @@ def rates(operation: str, size: int, dtype: str, *, pattern: str = "*", device: 
             yield [one.id, size, dtype, f"{type(error).__name__}: {error}"[:60], "", ""]
             continue
         rate = workload.work / took / _SCALES[workload.unit]
-        first = first or rate
-        yield [one.id, size, dtype, f"{rate:.0f} {workload.unit}", f"{rate / first:.2f}", f"{1e6 * took:.0f} us"]
+        measure = measure or rate
+        yield [one.id, size, dtype, f"{rate:.0f} {workload.unit}", f"{rate / measure:.2f}", f"{1e6 * took:.0f} us"]
 
 
 def _chosen(operation: str, dtype: str, pattern: str) -> list[Implementation]:
@@ -162,7 +210,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--implementation", default="*", help="only these, a pattern; PyTorch's are always there")
     parser.add_argument("--device", default="cuda")
     asked = parser.parse_args(arguments)
-    headers = ["implementation", "size", "dtype", "rate", "over the first", "median"]
+    headers = ["implementation", "size", "dtype", "rate", "ratio", "median"]
     for operation in asked.operations:
         table: list[list[object]] = []
         for size in asked.sizes:
