@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, ClassVar
 
 from hypothesis import strategies as st
@@ -38,8 +39,16 @@ class Transpose(Operation):
     def independent_axis(self, case: Case) -> tuple[int, dict[str, int]] | None:
         return -2, {"x": -1}
 
+    @staticmethod
+    @st.composite
+    def _dims(draw: st.DrawFn, budget: int) -> tuple[dict[str, Any], dict[str, Any]]:
+        many = [[rows] for rows in strategies.MANY if 4 * rows <= budget]
+        outer = draw(st.sampled_from([[], [], [1], [2], [3], [2, 3], [1, 1], [33], *many]))
+        matrix = draw(strategies.shapes(max(budget // math.prod(outer), 1), ranks=(2,)))
+        return {"x": [*outer, *matrix]}, {}
+
     def dims(self, budget: int) -> st.SearchStrategy[tuple[dict[str, Any], dict[str, Any]]]:
-        return strategies.shapes(budget, ranks=(2, 3, 2, 4)).map(lambda shape: ({"x": shape}, {}))
+        return self._dims(budget)
 
     def precision(self, dtype: str) -> Precision:
         return Precision(compute="exact")
