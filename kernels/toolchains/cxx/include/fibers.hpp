@@ -37,10 +37,13 @@ struct dim3 {
     uint64_t count() const { return uint64_t(x) * y * z; }
 };
 
-inline dim3 threadIdx, blockIdx, blockDim, gridDim;
+static dim3 threadIdx, blockIdx, blockDim, gridDim;
 constexpr int warpSize = 32;
 
 namespace fibers {
+
+// Of this source alone: compilers would let all libraries of a process share what is inline, whatever each was built of.
+namespace {
 
 constexpr size_t STACK = 64 * 1024;
 
@@ -199,9 +202,9 @@ class Block {
     std::string trouble_;
 };
 
-inline Block block;
+Block block;
 
-inline void Block::live() {
+void Block::live() {
     for (;;) {
         block.body_(block.argument_);
         --block.left_;
@@ -218,6 +221,8 @@ T exchanged(uint32_t mask, T value, int source) {
     memcpy(&value, &bits, sizeof value);
     return value;
 }
+
+}  // namespace
 
 }  // namespace fibers
 
