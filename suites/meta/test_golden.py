@@ -232,6 +232,40 @@ def quantize_fp8(x: np.ndarray, scale: np.ndarray, *, format: str) -> np.ndarray
     return each(lambda one: nearest(one, dtype))(scaled(x, scale, largest, -largest))
 
 
+def scatter_add(x: np.ndarray, index: np.ndarray, src: np.ndarray) -> np.ndarray:
+    result = x.copy()
+    for row, added in zip(index, src, strict=True):
+        result[row] = result[row] + added
+    return result
+
+
+def index_copy(x: np.ndarray, index: np.ndarray, src: np.ndarray) -> np.ndarray:
+    result = x.copy()
+    result[index] = src
+    return result
+
+
+def product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    return a @ b if a.shape[1] else np.full((a.shape[0], b.shape[1]), number(0))
+
+
+def grouped_gemm(x: np.ndarray, w: np.ndarray, group_sizes: np.ndarray) -> np.ndarray:
+    owners = np.repeat(np.arange(group_sizes.size), group_sizes)
+    rows = [product(row[None], w[group])[0] for row, group in zip(x, owners, strict=True)]
+    return np.array(rows, object).reshape(len(rows), w.shape[2])
+
+
+def conv2d(x: np.ndarray, weight: np.ndarray, *, stride: int, padding: int) -> np.ndarray:
+    padded = np.pad(x, [(0, 0), (0, 0), (padding, padding), (padding, padding)], constant_values=number(0))
+    taps_h, taps_w = weight.shape[2:]
+    high, wide = (padded.shape[2] - taps_h) // stride + 1, (padded.shape[3] - taps_w) // stride + 1
+    result = np.empty((x.shape[0], weight.shape[0], high, wide), object)
+    for image, output, i, j in np.ndindex(*result.shape):
+        under = padded[image, :, i * stride : i * stride + taps_h, j * stride : j * stride + taps_w]
+        result[image, output, i, j] = (under * weight[output]).sum()
+    return result
+
+
 FORMULAS: dict[str, Callable[..., Any]] = {
     "add": lambda x, y: x + y,
     "relu": lambda x: np.where(x > 0, x, 0 * x),
@@ -251,6 +285,14 @@ FORMULAS: dict[str, Callable[..., Any]] = {
     "paged_attention": paged_attention,
     "rope": rope,
     "dequant_gemm": dequant_gemm,
+    "gemm_bias": lambda a, b, bias: product(a, b) + bias,
+    "grouped_gemm": grouped_gemm,
+    "fp8_gemm": lambda a, b, scale_a, scale_b: product(a, b) * scale_a[:, None] * scale_b,
+    "conv2d": conv2d,
+    "transpose": lambda x: np.swapaxes(x, -1, -2),
+    "embedding": lambda table, index: table[index],
+    "scatter_add": scatter_add,
+    "index_copy": index_copy,
     "clamp": clamp,
     "softcap": lambda x, cap: number(cap) * TANH(x / number(cap)),
     "round": each(CONTEXT.nint),
@@ -298,7 +340,7 @@ def check(golden: Golden, true: np.ndarray, dtype: str, line: str) -> None:
         assert away <= number(float(radius[index])), (line, index, float(value), float(away), float(radius[index]))
 
 
-@pytest.mark.parametrize("dtype", ["float64", "float32", "float16", "bfloat16"])
+@pytest.mark.parametrize("dtype", ["float64", "float32", "float16", "bfloat16", "float8_e4m3fn"])
 @pytest.mark.parametrize("name", sorted(FORMULAS))
 def test_golden_is_within_its_radius_of_the_true_result(name: str, dtype: str) -> None:
     operation = OPERATIONS[name]
