@@ -49,7 +49,7 @@ class AttentionBackward(Operation):
         return {f"d{name}": Form(shape, case.dtype) for name, shape in tensors_of(self, case).items()}
 
     def dims(self, budget: int) -> st.SearchStrategy[tuple[dict[str, Any], dict[str, Any]]]:
-        return drawn(budget)
+        return drawn(budget // 2)  # it takes five products, and three passes over the scores
 
     def regimes(self, dtype: str, tensor: str) -> tuple[str, ...]:
         return tuple(regime for regime in super().regimes(dtype, tensor) if regime in _DRAWN)
