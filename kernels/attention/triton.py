@@ -27,8 +27,11 @@ _TILES: dict[torch.dtype, Shape] = {
     torch.bfloat16: (64, 64, 4, 2),
 }
 
-LARGE: dict[int, Shape] = {64: (128, 128, 8, 3), 128: (128, 128, 8, 2), 256: (128, 64, 8, 2)}
-"""The same for heads of up to so many elements of 16 bits, on devices with 227 KiB of shared memory a program."""
+LARGE: dict[int, Shape] = {64: (128, 64, 8, 3), 128: (128, 128, 8, 2), 256: (128, 64, 8, 2)}
+"""The same for heads of up to so many elements of 16 bits, where a multiprocessor has 227 KiB of shared memory.
+
+Two programs fit on one with heads of 64, so that one exponentiates while the other multiplies.
+"""
 
 _NARROW = ("float16", "bfloat16")
 
