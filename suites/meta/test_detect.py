@@ -235,7 +235,7 @@ def test_devices_are_dealt_out_to_processes_side_by_side() -> None:
 def test_paradigms_that_do_not_run_say_why() -> None:
     assert "no backend for a CPU" in Cpu().refusal("triton")
     assert "nothing else" in Interpreter().refusal("torch")
-    assert Nvidia().refusal("opencl") == "platform nvidia runs torch, inductor, triton, not opencl"
+    assert Nvidia().refusal("opencl") == f"platform nvidia runs {', '.join(Nvidia().paradigms)}, not opencl"
     assert Interpreter().refusal("triton") == ""
 
 

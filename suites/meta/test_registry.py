@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -82,20 +83,37 @@ def test_an_implementation_is_named_by_its_three_parts() -> None:
     assert one.source.endswith("kernels/softmax/torch.py")
 
 
+SIGNATURES = """
+add(x, y) relu(x) gelu(x, *, approximate) silu(x) swiglu(gate, up) clamp(x, *, min, max) softcap(x, *, cap) exp(x)
+tanh(x) round(x) masked_fill(x, mask, *, value) cast(x, *, dtype) floor_divide(x, y) remainder(x, y) shift_right(x, y)
+quantize_int8(x, scale) quantize_fp8(x, scale, *, format) unpack_int4(packed)
+sum(x, *, dim) max(x, *, dim) argmax(x, *, dim) argmin(x, *, dim) var_mean(x, *, dim) cumsum(x, *, dim, reverse)
+linear_scan(a, b) topk(x, *, k) sort(x, *, dim, descending) histogram(index, *, bins)
+softmax(x, *, dim) log_softmax(x, *, dim) causal_softmax(x) cross_entropy(logits, target)
+layer_norm(x, weight, bias, *, eps) rms_norm(x, weight, *, eps)
+transpose(x) embedding(table, index) scatter_add(x, index, src) index_copy(x, index, src)
+gemm(a, b) gemm_bias(a, b, bias) grouped_gemm(x, w, group_sizes) fp8_gemm(a, b, scale_a, scale_b)
+dequant_gemm(a, packed, scales, zeros, *, bits, group_size) conv2d(x, weight, *, stride, padding)
+attention(q, k, v, *, causal, scale, softcap, window) varlen_attention(q, k, v, cu_q, cu_k, *, causal, scale)
+decode_attention(q, k_cache, v_cache, lengths, *, scale) rope(x, cos, sin)
+paged_attention(q, k_pages, v_pages, page_table, lengths, *, scale)
+"""
+"""What other people's kernels are written to: torch's names, order and meaning."""
+
+BACKWARDS = {
+    "attention": "grad, q, k, v, *, causal, scale, softcap, window",
+    "cross_entropy": "grad, logits, target",
+    "gelu": "grad, x, *, approximate",
+    "layer_norm": "grad, x, weight, bias, *, eps",
+    "log_softmax": "grad, x, *, dim",
+    "rms_norm": "grad, x, weight, *, eps",
+    "silu": "grad, x",
+    "softmax": "grad, x, *, dim",
+    "swiglu": "grad, gate, up",
+}
+
+
 def test_signatures_are_torchs() -> None:
-    signatures = {name: operation.signature for name, operation in load().operations.items()}
-    assert signatures == {
-        "add": "add(x, y)",
-        "relu": "relu(x)",
-        "softmax": "softmax(x, *, dim)",
-        "gemm": "gemm(a, b)",
-        "exp": "exp(x)",
-        "tanh": "tanh(x)",
-        "gelu": "gelu(x, *, approximate)",
-        "silu": "silu(x)",
-        "layer_norm": "layer_norm(x, weight, bias, *, eps)",
-        "rms_norm": "rms_norm(x, weight, *, eps)",
-        "cross_entropy": "cross_entropy(logits, target)",
-        "attention": "attention(q, k, v, *, causal, scale, softcap, window)",
-        "dequant_gemm": "dequant_gemm(a, packed, scales, zeros, *, bits, group_size)",
-    }
+    signatures = {operation.signature for operation in load().operations.values()}
+    promised = set(re.findall(r"\w+\([^)]*\)", SIGNATURES))
+    assert signatures == promised | {f"{name}_backward({rest})" for name, rest in BACKWARDS.items()}
