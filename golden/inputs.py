@@ -134,6 +134,12 @@ def _signed_zero(words: Words, shape: tuple[int, ...], dtype: DType) -> np.ndarr
     return np.where(kind == 0, values, np.where(kind == 1, 0.0, -0.0))
 
 
+def _halves(words: Words, shape: tuple[int, ...], dtype: DType) -> np.ndarray:
+    """Halves of whole numbers of up to 13 bits: ties, for who rounds to whole numbers or to the bits of a dtype."""
+    bits = words.below(13, *shape) + 1
+    return words.sign(*shape) * (words.below(2**13, *shape) >> (13 - bits)) / 2
+
+
 def _full(words: Words, shape: tuple[int, ...], dtype: DType) -> np.ndarray:
     """Every bit pattern of an integer dtype."""
     return words.take(*shape).astype(np.int64)
@@ -162,6 +168,9 @@ FLOAT_REGIMES: dict[str, Law] = {
 }
 """The laws of values for floating dtypes, by name."""
 
+FLOAT_REGIMES_ON_REQUEST: dict[str, Law] = {"halves": _halves}
+"""Laws that only those contracts draw from that name them."""
+
 _INFINITE = ("inf", "masked")
 """Regimes whose special values are infinities."""
 
@@ -179,9 +188,14 @@ def regimes_of(dtype: str) -> dict[str, Law]:
     return known if kind.infinity else {name: known[name] for name in known if name not in _INFINITE}
 
 
+def known_regimes(dtype: str) -> dict[str, Law]:
+    """Return the regimes that a case may name for a tensor of ``dtype``, those on request too."""
+    return {**regimes_of(dtype), **(FLOAT_REGIMES_ON_REQUEST if dtype_of(dtype).is_float else {})}
+
+
 def make_input(case: Case, tensor: str, form: Form) -> np.ndarray:
     """Return the logical values of one input as contiguous storage of the form's dtype; raises CaseError."""
-    spec, known = case.spec(tensor), regimes_of(form.dtype)
+    spec, known = case.spec(tensor), known_regimes(form.dtype)
     if spec.regime not in known:
         raise CaseError(f"tensors.{tensor}: {form.dtype} has no regime {spec.regime!r}; it has {', '.join(known)}")
     shape, axis = form.shape, layouts.expanded_axis(spec.layout)

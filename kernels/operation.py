@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from golden.case import Case, CaseError, Form
 from golden.dtypes import FLOATS, dtype_of
-from golden.inputs import regimes_of
+from golden.inputs import known_regimes, regimes_of
 from golden.precision import Precision
 
 if TYPE_CHECKING:
@@ -163,8 +163,8 @@ class Operation:
             if tensor not in forms:
                 raise CaseError(f"{self.signature} has no tensor {tensor!r}")
             dtype = forms[tensor].dtype
-            if spec.regime not in regimes_of(dtype):
-                known = ", ".join(regimes_of(dtype))
+            if spec.regime not in known_regimes(dtype):
+                known = ", ".join(known_regimes(dtype))
                 raise CaseError(f"tensors.{tensor}: {dtype} has no regime {spec.regime!r}; it has {known}")
 
     def size(self, case: Case, *names: str) -> tuple[int, ...]:

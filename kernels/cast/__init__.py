@@ -49,6 +49,10 @@ class Cast(Elementwise):
     def precision(self, dtype: str) -> Precision:
         return Precision(compute="exact")
 
+    def regimes(self, dtype: str, tensor: str) -> tuple[str, ...]:
+        known = super().regimes(dtype, tensor)
+        return (*known, "halves") if dtype_of(dtype).is_float else known
+
     def reference(self, x: Any, *, dtype: str) -> Any:
         numbers, kind = enclosure.numbers(x), dtype_of(dtype)
         if kind.is_float:

@@ -22,5 +22,8 @@ class Round(Elementwise):
     def precision(self, dtype: str) -> Precision:
         return Precision(compute="exact")
 
+    def regimes(self, dtype: str, tensor: str) -> tuple[str, ...]:
+        return (*super().regimes(dtype, tensor), "halves")
+
     def reference(self, x: Any) -> Any:
         return enclosure.nearest_integer(x)

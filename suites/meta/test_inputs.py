@@ -81,6 +81,14 @@ def test_each_regime_holds_what_it_promises(dtype: str) -> None:
     assert not np.signbit(zeros[zeros == 0]).all()
 
 
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_halves_are_half_of_them_no_whole_numbers_and_have_few_bits(dtype: str) -> None:
+    halves = values("halves", dtype)
+    assert np.array_equal(2 * halves, np.rint(2 * halves))
+    assert 0.3 < (halves != np.rint(halves)).mean() < 0.7
+    assert 2**11 < np.abs(halves).max() < 2**12
+
+
 def test_cancelling_neighbours_almost_cancel() -> None:
     x = values("cancelling", "float32")
     pairs = x[:, 0:32:2] + x[:, 1:32:2]
