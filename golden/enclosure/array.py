@@ -401,4 +401,5 @@ def asked(precision: Precision, function: str, size: np.ndarray, argument: Array
         share = 2 * precision.unit * (accuracy.ulp + accuracy.slope * argument if accuracy.slope else accuracy.ulp)
         hard = np.minimum(share, 1.0) * size
         own = rows(np.shape(size), radius=(4 * UNIT**2 if precision.doubled else UNIT) * size, hard=hard, bias=hard)
-    return own + column(own.rank, radius=2.0**-1060 if precision.doubled else 0.0, hard=least, bias=least)
+    # Beside the smallest float64, the one rounding of a result is no share of it.
+    return own + column(own.rank, radius=2.0**-1060, hard=least, bias=least)
