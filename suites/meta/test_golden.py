@@ -23,6 +23,7 @@ from kernels import strategies
 from kernels.operation import Operation
 from kernels.registry import load
 from suites.goldens import compute
+from suites.meta import reduction_formulas
 
 OPERATIONS = load().operations
 BUDGET = 96
@@ -307,6 +308,7 @@ FORMULAS: dict[str, Callable[..., Any]] = {
         grad * up * each(silu_slope)(gate),
         grad * gate / (1 + EXP(-gate)),
     ),
+    **reduction_formulas.FORMULAS,
 }
 
 
@@ -335,6 +337,9 @@ def check(golden: Golden, true: np.ndarray, dtype: str, line: str) -> None:
             continue
         if np.isinf(value):
             assert abs(true[index]) > largest, line
+            continue
+        if np.isnan(value):
+            assert CONTEXT.isnan(true[index]), line
             continue
         away = abs(number(float(value)) + number(float(tail[index])) - true[index])
         assert away <= number(float(radius[index])), (line, index, float(value), float(away), float(radius[index]))
