@@ -8,14 +8,21 @@ from kernels import implementation
 from kernels.toolchains.torch import attended, precision
 
 
-@implementation("decode_attention", paradigm="torch")
-def eager(
+def whole(
     q: torch.Tensor, k_cache: torch.Tensor, v_cache: torch.Tensor, lengths: torch.Tensor, *, scale: float | None
 ) -> torch.Tensor:
-    """Return the attention of each query to what is cached, whole caches at once."""
+    """Return the attention of each query to what is cached, whole caches at once, as precise as is set."""
     place = torch.arange(k_cache.shape[2], device=q.device)
     cached = place < lengths[:, None]
     # A weight of 0 times a NaN beyond the length would be NaN.
     values = v_cache.masked_fill(~cached[:, None, :, None], 0.0)
+    return attended(q[:, :, None], k_cache, values, cached[:, None, None], scale=scale)[:, :, 0]
+
+
+@implementation("decode_attention", paradigm="torch")
+def eager(
+    q: torch.Tensor, k_cache: torch.Tensor, v_cache: torch.Tensor, lengths: torch.Tensor, *, scale: float | None
+) -> torch.Tensor:
+    """Return the attention of each query to what is cached."""
     with precision("highest"):
-        return attended(q[:, :, None], k_cache, values, cached[:, None, None], scale=scale)[:, :, 0]
+        return whole(q, k_cache, v_cache, lengths, scale=scale)
