@@ -1,15 +1,26 @@
-"""What the NineToothed files share: arrangements that several operations have, and what their applications call.
+"""What the NineToothed files share: arrangements that several operations have, and what their kernels are called with.
 
 A kernel is made when it is first called, since making one asks which device there is. Tensors keep their strides.
 """
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
-from ninetoothed import Tensor
+import triton.language as tl
+from ninetoothed import Symbol, Tensor
 
 BLOCK = 1024
 """Elements a program takes of tensors that are gone through element by element."""
+
+TILE = 1024
+"""Elements that a program holds at a time of rows that are reduced."""
+
+LONGEST_BLOCK = 8192
+"""The longest row that a program holds at once; the registers have no room for longer ones."""
+
+_ROWS, _BLOCK = Symbol("ROWS", constexpr=True), Symbol("BLOCK", constexpr=True)
 
 
 def elementwise(*tensors: Tensor, block: int = BLOCK) -> tuple[Tensor, ...]:
@@ -17,6 +28,32 @@ def elementwise(*tensors: Tensor, block: int = BLOCK) -> tuple[Tensor, ...]:
     return tuple(tensor.flatten().tile((block,)) for tensor in tensors)
 
 
-def with_axes(x: torch.Tensor) -> torch.Tensor:
-    """Return ``x``, or a view of one axis if it has none: there is nothing to tile in a number."""
-    return x if x.dim() else x[None]
+def whole_rows(*tensors: Tensor, rows: Any = _ROWS, block: Any = _BLOCK) -> tuple[Tensor, ...]:
+    """Return tensors of one shape arranged in tiles of whole rows; numbers and constants stay as they are."""
+    return tuple(tensor.flatten(end_dim=-1).tile((rows, block)) if tensor.ndim else tensor for tensor in tensors)
+
+
+def blocks_of_rows(*tensors: Tensor, rows: Any = _ROWS, block: Any = _BLOCK) -> tuple[Tensor, ...]:
+    """Return the same with the rows of a tile cut into blocks, which an application indexes."""
+    return tuple(_in_blocks(tile) if tile.ndim else tile for tile in whole_rows(*tensors, rows=rows, block=block))
+
+
+def _in_blocks(tiles: Tensor) -> Tensor:
+    along = tiles.tile((1, -1))
+    along.dtype = along.dtype.squeeze(0)
+    return along
+
+
+def with_axes(x: torch.Tensor, least: int = 1) -> torch.Tensor:
+    """Return ``x`` as a view of at least so many axes: there is nothing to tile in a number."""
+    return x[(None,) * (least - x.dim())]
+
+
+def power_of_2(size: int) -> int:
+    """Return the smallest power of 2 that is not less than ``size``, and 1 for none."""
+    return 1 << max(size - 1, 0).bit_length()
+
+
+def wide(dtype: torch.dtype) -> Any:
+    """Return the dtype that contracts compute ``dtype`` in."""
+    return tl.float64 if dtype == torch.float64 else tl.float32
