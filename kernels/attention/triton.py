@@ -299,8 +299,13 @@ def large(
     softcap: float | None,
     window: int | None,
 ) -> torch.Tensor:
-    """Return the same by programs that hold 128 queries, more warps and more stages."""
-    return launch(q, k, v, causal, scale, softcap, window, shape=_large(q))
+    """Return the same by programs that hold 128 queries, more warps and more stages.
+
+    Where the elements of a head do not lie side by side, it is ``border``: Triton 3.6 compiles such a program for sm_90
+    so that it reads memory that is not its own.
+    """
+    side_by_side = k.stride(-1) == 1 and v.stride(-1) == 1
+    return launch(q, k, v, causal, scale, softcap, window, shape=_large(q) if side_by_side else None)
 
 
 @implementation("attention", paradigm="triton", optimizes="large", technique="tensor descriptors", dtypes=_NARROW)
