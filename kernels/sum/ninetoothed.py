@@ -9,18 +9,18 @@ import ninetoothed
 import ninetoothed.language as ntl
 import torch
 import triton.language as tl
-from ninetoothed import Symbol, Tensor
+from ninetoothed import Tensor
 
 from kernels import implementation
-from kernels.toolchains.ninetoothed import TILE, blocks_of_rows, power_of_2, wide, with_axes
+from kernels.toolchains.ninetoothed import BLOCK, ROWS, TILE, blocks_of_rows, power_of_2, wide, with_axes
 
 
 def arrangement(
     x: Tensor,
     out: Tensor,
     dtype: Tensor,
-    rows: Any = Symbol("ROWS", constexpr=True),
-    block: Any = Symbol("BLOCK", constexpr=True),
+    rows: Any = ROWS,
+    block: Any = BLOCK,
 ) -> tuple[Tensor, ...]:
     """Return rows of ``x`` in blocks, and of ``out``, whose last axis has one element, as many of these."""
     (along,) = blocks_of_rows(x, rows=rows, block=block)

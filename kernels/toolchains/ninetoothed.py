@@ -11,7 +11,7 @@ import torch
 import triton.language as tl
 from ninetoothed import Symbol, Tensor
 
-BLOCK = 1024
+FLAT = 1024
 """Elements a program takes of tensors that are gone through element by element."""
 
 TILE = 1024
@@ -20,20 +20,21 @@ TILE = 1024
 LONGEST_BLOCK = 8192
 """The longest row that a program holds at once; the registers have no room for longer ones."""
 
-_ROWS, _BLOCK = Symbol("ROWS", constexpr=True), Symbol("BLOCK", constexpr=True)
+ROWS, BLOCK = Symbol("ROWS", constexpr=True), Symbol("BLOCK", constexpr=True)
+"""Rows that a program takes, and elements of each at a time: powers of 2 that a call gives by these names."""
 
 
-def elementwise(*tensors: Tensor, block: int = BLOCK) -> tuple[Tensor, ...]:
+def elementwise(*tensors: Tensor, block: int = FLAT) -> tuple[Tensor, ...]:
     """Return tensors of one shape arranged in blocks of their elements, in row-major order."""
     return tuple(tensor.flatten().tile((block,)) for tensor in tensors)
 
 
-def whole_rows(*tensors: Tensor, rows: Any = _ROWS, block: Any = _BLOCK) -> tuple[Tensor, ...]:
+def whole_rows(*tensors: Tensor, rows: Any = ROWS, block: Any = BLOCK) -> tuple[Tensor, ...]:
     """Return tensors of one shape arranged in tiles of whole rows; numbers and constants stay as they are."""
     return tuple(tensor.flatten(end_dim=-1).tile((rows, block)) if tensor.ndim else tensor for tensor in tensors)
 
 
-def blocks_of_rows(*tensors: Tensor, rows: Any = _ROWS, block: Any = _BLOCK) -> tuple[Tensor, ...]:
+def blocks_of_rows(*tensors: Tensor, rows: Any = ROWS, block: Any = BLOCK) -> tuple[Tensor, ...]:
     """Return the same with the rows of a tile cut into blocks, which an application indexes."""
     return tuple(_in_blocks(tile) if tile.ndim else tile for tile in whole_rows(*tensors, rows=rows, block=block))
 
