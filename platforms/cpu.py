@@ -29,7 +29,7 @@ class Cpu(Platform):
 
     name: str = "cpu"
     device: str = "cpu"
-    paradigms: tuple[str, ...] = ("torch", "inductor")
+    paradigms: tuple[str, ...] = ("torch", "inductor", "tilelang")
     refusals: Mapping[str, str] = field(default_factory=lambda: dict(_WHY_NOT))
     budget: int = 2**18
     path: str = ""
@@ -52,10 +52,12 @@ class Cpu(Platform):
         }
 
     def capabilities(self) -> dict[str, str]:
+        from platforms.tilelang_trial import lacking_in_tilelang
         from platforms.trial import missing_cpp_compiler
 
         missing = missing_cpp_compiler() if "inductor" in self.paradigms else ""
-        return {**super().capabilities(), **({"inductor": missing} if missing else {})}
+        tilelang = lacking_in_tilelang(self.device) if "tilelang" in self.paradigms else {}
+        return {**super().capabilities(), **({"inductor": missing} if missing else {}), **tilelang}
 
 
 def find(probe: Probe, claims: Sequence[Claim]) -> Iterator[Platform | Absent]:
@@ -80,7 +82,7 @@ def _code_path(path: str) -> Cpu:
     return Cpu(
         name=f"cpu-{path}",
         paradigms=("torch",),
-        refusals={"inductor": why, **_WHY_NOT},
+        refusals={"inductor": why, "tilelang": why, **_WHY_NOT},
         environment={"ATEN_CPU_CAPABILITY": path},
         path=path,
     )
