@@ -28,8 +28,11 @@ from suites.goldens import compute
 SMALL, LARGE = 2**11, 2**13
 """Elements a tensor of most cases, which Triton's interpreter can bear, and of a few."""
 
-CASES, VECTORS = 16, 4
+CASES, VECTORS = 8, 4
 """About how many of each for an operation and dtype."""
+
+DRAWN = 240
+"""Cases that are drawn for each operation and dtype, of which those are chosen that cover most."""
 
 OFTEN = 1
 """How often each regime, layout and parameter occurs, at least, if it was drawn as often."""
@@ -75,7 +78,7 @@ def freeze_corpus(operation: Operation) -> int:
     """Draw and write the corpus of one operation; return how many cases it has."""
     lines = []
     for dtype in operation.dtypes:
-        pool = drawn(operation, 6 * CASES, budget=SMALL, dtype=dtype)
+        pool = drawn(operation, DRAWN, budget=SMALL, dtype=dtype)
         few = [case for case in drawn(operation, CASES, budget=LARGE, dtype=dtype) if case not in set(pool)]
         picked = chosen(pool, operation, CASES) + few[-2:]
         picked += _with_every_regime(picked, operation, dtype)

@@ -353,7 +353,7 @@ def test_golden_is_within_its_radius_of_the_true_result(name: str, dtype: str) -
         pytest.skip(f"{name} is not defined for {dtype}")
     checked = 0
 
-    @settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+    @settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
     @given(strategies.cases(operation, BUDGET, dtype=dtype))
     def held(case: Case) -> None:
         nonlocal checked
@@ -364,7 +364,7 @@ def test_golden_is_within_its_radius_of_the_true_result(name: str, dtype: str) -
             checked += 1
 
     held()
-    assert checked >= 5
+    assert checked >= 3
 
 
 def special(operation: str, dtype: str, *tensors: list[float], **params: object) -> list[float]:
