@@ -63,7 +63,7 @@ def flash(q, k, v, out, scale, softcap, causal, window, unit, dtype):
         value = v[i]
         column = k[i].offsets(3)[None, :]
         scores = ntl.dot(query, ntl.trans(key), input_precision="ieee", out_dtype=dtype) * scale
-        if softcap:
+        if softcap != 0.0:
             # The hyperbolic tangent by exponentials, which cancel near 0, where a continued fraction does not.
             ratio = scores / softcap
             square = ratio * ratio
