@@ -197,10 +197,16 @@ def _import(module: str, what: str, execute: Callable[[], ModuleType]) -> str:
     except ImportError as error:
         if (error.name or "").split(".")[0] not in TOOLCHAINS.values():
             raise KernelFileError(_describe(what, error)) from error
-        _ABSENT[module] = (what, f"its toolchain does not import: {error}")
+        _ABSENT[module] = (what, f"its toolchain does not import: {error}{_remedy(what)}")
     except Exception as error:
         raise KernelFileError(_describe(what, error)) from error
     return module
+
+
+def _remedy(what: str) -> str:
+    """Return how to install the toolchain of ``operation/paradigm``, where pip can; else ""."""
+    file = f"requirements-{what.partition('/')[2]}.txt"
+    return f"; python -m pip install -r {file}" if (_BUILT_IN.parent / file).is_file() else ""
 
 
 def _describe(what: str, error: Exception) -> str:
