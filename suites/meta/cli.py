@@ -27,7 +27,7 @@ class Finished:
         return {record.implementation: record for record in self.records if outcome(record) == "fail"}
 
 
-def run_pytest(*arguments: str | Path, bundle: Path, timeout: float = 120) -> Finished:
+def run_pytest(*arguments: str | Path, bundle: Path, timeout: float = 300) -> Finished:
     """Run ``pytest`` at the root with ``arguments``, its bundle in ``bundle``, which need not exist afterwards."""
     command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "--bundle", str(bundle), *map(str, arguments)]
     ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=timeout, check=False)

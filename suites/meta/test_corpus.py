@@ -30,10 +30,10 @@ def test_every_dtype_regime_and_layout_is_there(name: str) -> None:
     assert {"sliced", "offset", "padded", "transposed", "expanded"} <= words
 
 
-def test_together_they_are_a_few_thousand_in_a_few_hundred_kilobytes() -> None:
+def test_together_they_are_a_few_thousand_in_little_more_than_a_megabyte() -> None:
     assert 2000 <= sum(len(corpus(name)) for name in OPERATIONS) <= 8000
     files = Path(__file__).resolve().parents[2].glob("golden/corpus/*.jsonl")
-    assert sum(file.stat().st_size for file in files) < 1_000_000
+    assert sum(file.stat().st_size for file in files) < 1_400_000
 
 
 KERNELS = '''"""One that is right, and one that forgets the sign of one input in a thousand."""
