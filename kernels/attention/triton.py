@@ -16,6 +16,7 @@ from triton.tools.tensor_descriptor import TensorDescriptor
 from kernels import implementation
 from kernels.scaled_dot_product import LOG2_E
 from kernels.toolchains.triton import tanh, weighed, wide
+from kernels.toolchains.triton_products import describable
 
 Shape = tuple[int, int, int, int]
 """Queries and keys that a program holds at a time, its warps, and the stages of its pipeline."""
@@ -34,9 +35,6 @@ Two programs fit on one with heads of 64, so that one exponentiates while the ot
 """
 
 _NARROW = ("float16", "bfloat16")
-
-_ALIGNMENT = 16
-"""Bytes that a tensor descriptor's address and strides are multiples of."""
 
 
 @triton.jit
@@ -329,16 +327,3 @@ def _large(q: torch.Tensor) -> Shape:
     if not fitting:
         raise ValueError(f"heads of {q.shape[-1]} elements; these programs hold at most {max(LARGE)}")
     return fitting[0]
-
-
-def describable(x: torch.Tensor) -> torch.Tensor:
-    """Return ``x`` as a descriptor can have it: heads contiguous, addresses and strides aligned; a copy if need be."""
-    unit = _ALIGNMENT // x.element_size()
-    if (
-        x.stride(-1) == 1
-        and x.data_ptr() % _ALIGNMENT == 0
-        and all(step and step % unit == 0 for step in x.stride()[:-1])
-    ):
-        return x
-    aligned = torch.empty((*x.shape[:-1], -(-x.shape[-1] // unit) * unit), dtype=x.dtype, device=x.device)
-    return aligned[..., : x.shape[-1]].copy_(x)

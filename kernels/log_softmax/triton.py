@@ -6,24 +6,12 @@ A row is everything along ``dim``, wherever that axis lies in memory. Where it h
 
 from __future__ import annotations
 
-from typing import Any
-
 import torch
 import triton
 import triton.language as tl
 
 from kernels import implementation
-from kernels.toolchains.triton import (
-    LONGEST_BLOCK,
-    TILE,
-    along,
-    covering,
-    inner_sizes,
-    offsets,
-    row_block,
-    wide,
-    without,
-)
+from kernels.toolchains.triton import LONGEST_BLOCK, covering, launch_rows, offsets, row_block
 
 
 @triton.jit
@@ -90,29 +78,16 @@ def _one_block(
     tl.store(target + column * out_step, result, mask=inside & (column < length))
 
 
-def _launch(kernel: Any, x: torch.Tensor, dim: int, block: int) -> torch.Tensor:
-    """Return the result along ``dim`` by ``kernel``, which goes along the rows in blocks of ``block``."""
-    out = torch.empty(x.shape, dtype=x.dtype, device=x.device)
-    if not out.numel():
-        return out
-    rows, together = out.numel() // x.shape[dim], max(1, TILE // block)
-    kernel[(triton.cdiv(rows, together),)](
-        x, out, rows, x.shape[dim], *inner_sizes(without(x.shape, dim)), *along(x, dim), *along(out, dim),
-        ROWS=together, BLOCK=block, WIDE=wide(x.dtype),
-    )  # fmt: skip
-    return out
-
-
 @implementation("log_softmax", paradigm="triton")
 def three_pass(x: torch.Tensor, *, dim: int) -> torch.Tensor:
     """Return the logarithm of the softmax along ``dim``: a pass for the maximum, one for the sum, one to write."""
-    return _launch(_three_pass, x, dim, covering(x.shape[dim]))
+    return launch_rows(_three_pass, x, dim=dim, block=covering(x.shape[dim]))
 
 
 @implementation("log_softmax", paradigm="triton", optimizes="three_pass", technique="online softmax")
 def online(x: torch.Tensor, *, dim: int) -> torch.Tensor:
     """Return the logarithm of the softmax along ``dim``: a pass for maximum and sum, rescaled as the maximum grows."""
-    return _launch(_online, x, dim, covering(x.shape[dim]))
+    return launch_rows(_online, x, dim=dim, block=covering(x.shape[dim]))
 
 
 @implementation("log_softmax", paradigm="triton", optimizes="three_pass", technique="row kept in registers")
@@ -120,4 +95,4 @@ def one_block(x: torch.Tensor, *, dim: int) -> torch.Tensor:
     """Return the logarithm of the softmax along ``dim``: rows of up to :data:`LONGEST_BLOCK` elements are read once."""
     if x.shape[dim] > LONGEST_BLOCK:
         return three_pass(x, dim=dim)
-    return _launch(_one_block, x, dim, covering(x.shape[dim], LONGEST_BLOCK))
+    return launch_rows(_one_block, x, dim=dim, block=covering(x.shape[dim], LONGEST_BLOCK))

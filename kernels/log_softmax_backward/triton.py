@@ -6,24 +6,12 @@ Where the sum of exponentials is NaN, as of a row of x that holds a NaN, +inf, o
 
 from __future__ import annotations
 
-from typing import Any
-
 import torch
 import triton
 import triton.language as tl
 
 from kernels import implementation
-from kernels.toolchains.triton import (
-    LONGEST_BLOCK,
-    TILE,
-    along,
-    covering,
-    inner_sizes,
-    offsets,
-    row_block,
-    wide,
-    without,
-)
+from kernels.toolchains.triton import LONGEST_BLOCK, covering, launch_rows, offsets, row_block
 
 
 @triton.jit
@@ -73,23 +61,10 @@ def _one_block(
     tl.store(target + column * out_step, result, mask=inside & (column < length))
 
 
-def _launch(kernel: Any, grad: torch.Tensor, x: torch.Tensor, dim: int, block: int) -> torch.Tensor:
-    """Return the gradient along ``dim`` by ``kernel``, which goes along the rows in blocks of ``block``."""
-    out = torch.empty(x.shape, dtype=x.dtype, device=x.device)
-    if not out.numel():
-        return out
-    rows, together = out.numel() // x.shape[dim], max(1, TILE // block)
-    kernel[(triton.cdiv(rows, together),)](
-        grad, x, out, rows, x.shape[dim], *inner_sizes(without(x.shape, dim)),
-        *along(grad, dim), *along(x, dim), *along(out, dim), ROWS=together, BLOCK=block, WIDE=wide(x.dtype),
-    )  # fmt: skip
-    return out
-
-
 @implementation("log_softmax_backward", paradigm="triton")
 def two_pass(grad: torch.Tensor, x: torch.Tensor, *, dim: int) -> torch.Tensor:
     """Return the gradient of ``x``: one pass for maximum and sums, rescaled where the maximum grows, one to write."""
-    return _launch(_two_pass, grad, x, dim, covering(x.shape[dim]))
+    return launch_rows(_two_pass, grad, x, dim=dim, block=covering(x.shape[dim]))
 
 
 @implementation("log_softmax_backward", paradigm="triton", optimizes="two_pass", technique="row kept in registers")
@@ -97,4 +72,4 @@ def one_block(grad: torch.Tensor, x: torch.Tensor, *, dim: int) -> torch.Tensor:
     """Return the gradient of ``x``: rows of up to :data:`LONGEST_BLOCK` elements are read once."""
     if x.shape[dim] > LONGEST_BLOCK:
         return two_pass(grad, x, dim=dim)
-    return _launch(_one_block, grad, x, dim, covering(x.shape[dim], LONGEST_BLOCK))
+    return launch_rows(_one_block, grad, x, dim=dim, block=covering(x.shape[dim], LONGEST_BLOCK))

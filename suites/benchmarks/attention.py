@@ -23,8 +23,9 @@ from golden.case import Case
 from golden.dtypes import decode, encode
 from golden.inputs import make_inputs
 from golden.judge import judge
-from kernels.attention.triton import Shape, describable, launch
+from kernels.attention.triton import Shape, launch
 from kernels.registry import Implementation, load
+from kernels.toolchains.triton_products import describable
 from suites.goldens import compute
 
 TOKENS, WIDTH = 16384, 2048
