@@ -15,11 +15,13 @@ class Paradigm:
     Attributes:
         name: as in ``operation/paradigm/name``.
         compiles: the first call of a kernel may compile, and is given more time.
+        costly: nearly every case is built anew, for seconds, so that fewer cases are searched.
         unguarded: why memory that the kernel allocates gets no guard bands; "" if it does.
     """
 
     name: str
     compiles: bool = True
+    costly: bool = False
     unguarded: str = ""
 
 
@@ -29,6 +31,7 @@ PARADIGMS = {
         Paradigm("torch", compiles=False),
         Paradigm(
             "inductor",
+            costly=True,
             unguarded="the compiler traces Python, would trace the guard as part of the kernel, and in the end "
             "allocates in generated code, where no guard can stand",
         ),

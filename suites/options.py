@@ -18,7 +18,7 @@ ROOT = Path(__file__).resolve().parent.parent
 
 _CONFIGURATION = ROOT / "pyproject.toml"
 
-DEPTHS = {"smoke": 1, "quick": 20, "standard": 100, "deep": 2000}
+DEPTHS = {"smoke": 3, "quick": 20, "standard": 100, "deep": 2000}
 """Cases for each implementation on each platform, by the name of the Hypothesis profile."""
 
 
@@ -81,9 +81,9 @@ def pytest_cmdline_main(config: pytest.Config) -> None:
 def register_depths() -> None:
     """Make the profiles known to Hypothesis' ``--hypothesis-profile`` and load ``quick``, the default.
 
-    ``quick`` is derandomized: two runs, on any machines, test the same cases.
+    ``smoke`` and ``quick`` are derandomized: two runs, on any machines, test the same cases.
     """
     for name, examples in DEPTHS.items():
-        quick = name == "quick"
-        settings.register_profile(name, max_examples=examples, deadline=None, derandomize=quick)
+        same = name in ("smoke", "quick")
+        settings.register_profile(name, max_examples=examples, deadline=None, derandomize=same)
     settings.load_profile("quick")

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from hypothesis import settings
+from hypothesis.strategies import SearchStrategy
 
 from golden.case import Case
 from golden.judge import Verdict, judge_all
@@ -28,6 +29,10 @@ SHORT_LIMIT = {False: 2.0, True: 20.0}
 
 LEAST_CASES = 6
 """Cases that every dtype gets, however many there are, where that many are asked for in all."""
+
+
+COSTLY = 6
+"""How many times fewer cases a paradigm gets whose every case is built anew."""
 
 
 class Run:
@@ -86,7 +91,7 @@ class Run:
         and on what the platform can hold alone, so that all implementations of one operation get the same ones. Once a
         dtype has failed, the others are still tested, but their failures are not made smaller.
         """
-        lacking, asked = self.lacking(subject), settings().max_examples
+        lacking = self.lacking(subject)
         failures: list[Record] = []
         for dtype in subject.dtypes:
             if dtype in lacking:
@@ -95,8 +100,8 @@ class Run:
                 continue
             search = Search(
                 lambda case: self.one(subject, case, suite=suite),
-                strategies.cases(subject.operation, subject.platform.budget, dtype=dtype),
-                examples=max(min(LEAST_CASES, asked), asked // len(subject.dtypes)),
+                _cases(subject, dtype),
+                examples=_share(subject, settings().max_examples),
                 digest=f"{suite}:{subject.operation.name}:{dtype}",
             )
             failure = search.failure(shrink=not failures)
@@ -208,6 +213,20 @@ class Run:
         self.bundle.append(record)
         self.latest.append(record)
         return record
+
+
+def _share(subject: Subject, asked: int) -> int:
+    """Return how many of the cases that are ``asked`` for in all each dtype gets: fewer where each must be built."""
+    share = max(min(LEAST_CASES, asked), asked // len(subject.dtypes))
+    return max(1, share // COSTLY) if paradigm_of(subject.implementation.paradigm).costly else share
+
+
+def _cases(subject: Subject, dtype: str) -> SearchStrategy[Case]:
+    """Return what cases come from. Where there are few of them, none is spent on tensors of one element or none."""
+    drawn = strategies.cases(subject.operation, subject.platform.budget, dtype=dtype)
+    if not paradigm_of(subject.implementation.paradigm).costly:
+        return drawn
+    return drawn.filter(lambda case: max(form.size for form in subject.operation.forms(case).values()) > 1)
 
 
 def mismatch(subject: Subject, case: Case, ran: Outcome) -> str:
