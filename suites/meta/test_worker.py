@@ -376,7 +376,9 @@ def test_in_process_runs_here_and_a_crash_that_can_be_caught_is_an_outcome(kerne
 # What is left behind when the process that opened the pool ends.
 
 PARENT = """
+import signal
 import sys
+signal.signal(signal.SIGINT, signal.default_int_handler)  # which a shell has its background jobs ignore
 sys.path.insert(0, {root!r})
 from golden.case import Case
 from platforms.cpu import Cpu
