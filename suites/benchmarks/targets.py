@@ -1,0 +1,165 @@
+"""What the best kernels are to reach on a large GPU, and what they reach: ``python -m suites.benchmarks.rates``.
+
+A product is measured by PyTorch's own (cuBLAS, the best backend of its attention), what memory decides by the speed of
+a copy, all in one run. A kernel is judged on a small case of the same kind before it is timed.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from tabulate import tabulate
+
+from golden.case import Case
+from kernels.registry import Implementation, load
+from suites.benchmarks.attention import backends, case_of
+from suites.benchmarks.verified import verdict
+from suites.benchmarks.workloads import WORKLOADS, Maker, Workload, attention, copied, dequant_gemm, rate
+
+PARADIGMS = ("triton", "tilelang", "ninetoothed", "cuda")
+"""Those that run on a GPU and say themselves how; the first two are what the targets are for."""
+
+TARGETED = PARADIGMS[:2]
+
+
+@dataclass(frozen=True)
+class Target:
+    """The ``share`` of what it is measured by that the best kernel of an operation is to reach, at each of ``sizes``.
+
+    ``dims`` are those of the small case that kernels are judged on.
+    """
+
+    label: str
+    operation: str
+    make: Maker
+    sizes: Sequence[int]
+    share: float
+    dims: Mapping[str, Any]
+
+
+@dataclass
+class Reached:
+    """What was reached at one size: by the library or a copy, and by the best of each paradigm, with its name."""
+
+    measure: float
+    unit: str
+    best: dict[str, tuple[float, str]] = field(default_factory=dict)
+    failed: dict[str, str] = field(default_factory=dict)
+
+
+def _rows(operation: str, *, inputs: Sequence[str] = ("x",)) -> Target:
+    dims = {name: [48, 8192] for name in inputs}
+    return Target(operation, operation, WORKLOADS[operation], (8192,), 0.9, dims)
+
+
+def _attention(size: int) -> Target:
+    dims = case_of("bfloat16", size).dims
+    return Target(f"attention, causal, D {size}", "attention", attention(size), (16384,), 0.8, dims)
+
+
+def _dequant_gemm(batch: int, bits: int) -> Target:
+    dims = {"m": batch, "n": 1024, "k": 1024}
+    return Target(
+        f"dequant_gemm, int{bits}, batch {batch}", "dequant_gemm", dequant_gemm(batch, bits), (16384,), 0.7, dims
+    )
+
+
+TARGETS = (
+    Target("gemm", "gemm", WORKLOADS["gemm"], (4096, 8192), 0.9, {"m": 272, "n": 400, "k": 256}),
+    _attention(64),
+    _attention(128),
+    _rows("add", inputs=("x", "y")),
+    _rows("relu"),
+    _rows("softmax"),
+    _rows("rms_norm"),
+    Target("transpose", "transpose", WORKLOADS["transpose"], (16384,), 0.9, {"x": [400, 272]}),
+    _rows("quantize_int8"),
+    *(_dequant_gemm(batch, bits) for bits in (4, 8) for batch in (1, 4, 16)),
+)
+
+
+def report(dtype: str, device: str) -> None:
+    """Measure everything and print what was asked for and reached, and what other paradigms reach."""
+    copy = copied(getattr(torch, dtype), device)
+    reached = [
+        (target, size, _reached(target, size, dtype, device, copy)) for target in TARGETS for size in target.sizes
+    ]
+    print(
+        f"{dtype} on {torch.cuda.get_device_name()}: the best of {' and '.join(TARGETED)}, beside a library or a copy"
+    )
+    headers = ["operation", "size", "measured by", "", "best", "", "share", "target", ""]
+    print(tabulate([_row(*one) for one in reached], headers, floatfmt=("", "", ".0f", "", "", ".0f", ".2f", ".2f", "")))
+    print("\nThe best of each paradigm, as a share of the same")
+    shares = [[target.label, size, *_shares(figures)] for target, size, figures in reached]
+    print(tabulate(shares, ["operation", "size", *PARADIGMS]))
+    for name, why in sorted(_missing(reached).items()):
+        print(f"not timed: {name}: {why}")
+
+
+def _reached(target: Target, size: int, dtype: str, device: str, copy: float) -> Reached:
+    print(f"{target.label}, {size} ...", file=sys.stderr, flush=True)
+    workload = target.make(size, getattr(torch, dtype), device)
+    figures = Reached(copy if workload.unit == "GB/s" else _library(target.operation, workload), workload.unit)
+    case = Case(target.operation, dtype, target.dims, workload.params)
+    for one in _candidates(target.operation, dtype):
+        try:
+            if (word := verdict(one, case, device)) in ("wrong", "drift"):
+                figures.failed[one.id] = f"{word} on {case.line}"
+                continue
+            figure = rate(workload, one.function)
+        except Exception as error:  # a table of what works is worth more than none
+            figures.failed[one.id] = f"{type(error).__name__}: {error}".split("\n")[0][:80]
+            continue
+        figures.best[one.paradigm] = max(figures.best.get(one.paradigm, (0.0, "")), (figure, one.name))
+    return figures
+
+
+def _candidates(operation: str, dtype: str) -> Iterator[Implementation]:
+    for one in load().implementations.values():
+        able = dtype in (one.dtypes or (dtype,)) and one.numerics == "ieee"
+        if one.operation == operation and one.paradigm in PARADIGMS and able:
+            yield one
+
+
+def _library(operation: str, workload: Workload) -> float:
+    """Return the rate of PyTorch's own: of its backends for attention that can, the best."""
+    if operation != "attention":
+        eager = next(one for one in load().implementations.values() if one.id.startswith(f"{operation}/torch/"))
+        return rate(workload, eager.function)
+    figures = []
+    for _, attend in backends():
+        try:
+            figures.append(rate(workload, attend))
+        except RuntimeError:  # a backend that this machine does not have
+            continue
+    return max(figures)
+
+
+def _row(target: Target, size: int, figures: Reached) -> list[object]:
+    best, name = max(figures.best.get(paradigm, (0.0, "none")) for paradigm in TARGETED)
+    share = best / figures.measure
+    word = "met" if share >= target.share else "NOT MET"
+    return [target.label, size, figures.measure, figures.unit, name, best, share, target.share, word]
+
+
+def _shares(figures: Reached) -> Iterator[str]:
+    for paradigm in PARADIGMS:
+        best, name = figures.best.get(paradigm, (0.0, ""))
+        yield f"{best / figures.measure:.2f} {name}" if name else "-"
+
+
+def _missing(reached: Sequence[tuple[Target, int, Reached]]) -> dict[str, str]:
+    """Return what could not be timed and why: implementations that failed, and paradigms that are not installed."""
+    failed = {name: why for _, _, figures in reached for name, why in figures.failed.items()}
+    operations = {target.operation for target in TARGETS}
+    absent = {
+        paradigm: why
+        for name, why in load().absent.items()
+        for operation, _, paradigm in [name.partition("/")]
+        if operation in operations and paradigm in PARADIGMS
+    }
+    return {**absent, **failed}
