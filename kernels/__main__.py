@@ -13,6 +13,7 @@ from pathlib import Path
 from tabulate import tabulate  # type: ignore[import-untyped]
 
 from golden.numerics import meaning
+from kernels.features import FEATURES
 from kernels.operation import Operation
 from kernels.registry import TOOLCHAINS, Catalogue, Implementation, KernelFileError, load
 
@@ -108,6 +109,9 @@ def _contracts(catalogue: Catalogue, operations: Sequence[str]) -> Iterator[str]
         yield ""
     for numerics in sorted({one.numerics for one in everything} - {"ieee"}):
         yield f"numerics {numerics}: {meaning(numerics)}"
+    for feature, what in FEATURES.items():
+        if needing := [one.id for one in everything if feature in one.needs]:
+            yield f"{feature} ({what}) is needed by {', '.join(needing)}"
     yield from _absent(catalogue)
 
 

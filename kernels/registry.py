@@ -19,6 +19,7 @@ from types import ModuleType
 from typing import Any
 
 from golden import numerics as declarations
+from kernels import features
 from kernels.operation import DECLARED, Operation
 
 TOOLCHAINS = {
@@ -49,6 +50,7 @@ class Implementation:
         optimizes, technique: the name of the implementation that it makes faster (of the same paradigm), and how.
         numerics: what it declares of its arithmetic, words of :data:`golden.numerics.WORDS`.
         dtypes: the element types it is written for; None for all that the operation has.
+        needs: what it needs of a platform beside its paradigm, of :data:`kernels.features.FEATURES`.
         source: the file that it stands in.
     """
 
@@ -60,6 +62,7 @@ class Implementation:
     technique: str | None = None
     numerics: str = "ieee"
     dtypes: tuple[str, ...] | None = None
+    needs: tuple[str, ...] = ()
     source: str = ""
 
     @property
@@ -89,13 +92,16 @@ def implementation(
     technique: str | None = None,
     numerics: str = "ieee",
     dtypes: Sequence[str] | None = None,
+    needs: Sequence[str] = (),
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Return a decorator that registers a function as one implementation of ``operation``.
 
-    Its name is the function's, unless ``name`` says another. Raises KernelFileError for numerics that are not known.
+    Its name is the function's, unless ``name`` says another. Raises KernelFileError for numerics or needs that are not
+    known.
     """
     try:
         declarations.check(numerics)
+        features.check(needs)
     except ValueError as error:
         raise KernelFileError(f"{operation}/{paradigm}: {error}") from None
 
@@ -110,6 +116,7 @@ def implementation(
                 technique=technique,
                 numerics=numerics,
                 dtypes=tuple(dtypes) if dtypes is not None else None,
+                needs=tuple(needs),
                 source=function.__code__.co_filename if hasattr(function, "__code__") else function.__module__,
             )
         )

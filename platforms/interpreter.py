@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from kernels.features import FEATURES
 from platforms import guarded_interpreter
 from platforms.platform import Absent, Platform
 from platforms.probe import Probe
@@ -35,6 +36,7 @@ class Interpreter(Platform):
     device: str = "cpu"
     paradigms: tuple[str, ...] = ("triton", "ninetoothed")
     refusals: Mapping[str, str] = field(default_factory=lambda: dict(_WHY_NOT))
+    features: tuple[str, ...] = tuple(FEATURES)  # of hardware whose programs it only plays
     environment: Mapping[str, str] = field(default_factory=lambda: {"TRITON_INTERPRET": "1"})
     budget: int = 2048
     programs: int | None = 256

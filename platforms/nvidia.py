@@ -28,6 +28,7 @@ class Nvidia(Platform):
     name: str = "nvidia"
     device: str = "cuda:0"
     paradigms: tuple[str, ...] = ("torch", "inductor", "triton", "ninetoothed", "tilelang", "cuda")
+    features: tuple[str, ...] = ("shared memory", "matrix unit")
     budget: int = 2**18
     visible: tuple[str, ...] = ("0",)
 
@@ -101,7 +102,7 @@ def find(probe: Probe, claims: Sequence[Claim]) -> Iterator[Platform | Absent]:
     """Yield NVIDIA's platform, or why it is not there: another vendor may be answering to torch.cuda."""
     others = [claim for claim in claims if claim.vendor != "nvidia" and claim.device == "cuda"]
     if any(claim.vendor == "nvidia" for claim in claims):
-        yield Nvidia(visible=_visible(probe))
+        yield Nvidia(visible=_visible(probe), features=_features(probe))
     elif others:
         yield Absent("nvidia", f"torch.cuda answers for {others[0].vendor} here: {others[0].sign}")
     else:
@@ -114,6 +115,12 @@ def _visible(probe: Probe) -> tuple[str, ...]:
     count = len(probe.devices_of("cuda"))
     names = [name.strip() for name in named.split(",") if name.strip()][:count]
     return tuple(names) or tuple(str(index) for index in range(count))
+
+
+def _features(probe: Probe) -> tuple[str, ...]:
+    """Matrix units came with compute capability 7.0; the weakest device counts, since any may get a case."""
+    weakest = min(int(device.capability.partition(".")[0] or 0) for device in probe.devices_of("cuda"))
+    return ("shared memory", "matrix unit") if weakest >= 7 else ("shared memory",)
 
 
 def _why_not(probe: Probe) -> str:

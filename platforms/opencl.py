@@ -55,6 +55,7 @@ class Opencl(Platform):
     device: str = "cpu"
     paradigms: tuple[str, ...] = ("opencl",)
     refusals: Mapping[str, str] = field(default_factory=lambda: dict(_WHY_NOT))
+    features: tuple[str, ...] = ("shared memory",)
     budget: int = 2**18
     chip: str = ""
 

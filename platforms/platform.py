@@ -17,9 +17,11 @@ from __future__ import annotations
 
 import importlib
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any
+
+from kernels.features import check
 
 VARIABLE = "PORTOLAN_RUNNER"
 """The environment variable that tells a runner which platform and kernels it is for; see :mod:`platforms.preload`."""
@@ -45,6 +47,7 @@ class Platform:
         device: the torch device that its tensors live on, such as ``"cpu"`` or ``"cuda:0"``.
         paradigms: the paradigms that it can run.
         refusals: for a paradigm that somebody might expect here, why it is not one of ``paradigms``.
+        features: what it has of what kernels may need, of :data:`kernels.features.FEATURES`.
         environment: environment variables of its worker, set before anything is imported there.
         budget: the largest number of elements that a tensor of a case should have here, so that a case takes
             a reasonable time.
@@ -59,6 +62,7 @@ class Platform:
     device: str
     paradigms: tuple[str, ...]
     refusals: Mapping[str, str] = field(default_factory=dict)
+    features: tuple[str, ...] = ()
     environment: Mapping[str, str] = field(default_factory=dict)
     budget: int = 2**18
     programs: int | None = None
@@ -68,6 +72,8 @@ class Platform:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "paradigms", tuple(self.paradigms))
+        object.__setattr__(self, "features", tuple(self.features))
+        check(self.features)
 
     def __hash__(self) -> int:
         return hash(self.name)
@@ -145,6 +151,11 @@ class Platform:
         if paradigm in self.paradigms:
             return ""
         return self.refusals.get(paradigm, f"platform {self.name} runs {', '.join(self.paradigms)}, not {paradigm}")
+
+    def lack(self, needs: Iterable[str]) -> str:
+        """Return which of ``needs``, features that an implementation declares, are not here, or "" if all are."""
+        missing = [need for need in needs if need not in self.features]
+        return f"{self.name} has no {', no '.join(missing)}" if missing else ""
 
     def to_value(self) -> dict[str, Any]:
         """Return this platform as JSON values."""

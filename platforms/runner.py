@@ -106,7 +106,7 @@ class Runner:
         paradigm, dtype = implementation.paradigm, case.dtype
         if implementation.operation != case.operation:
             raise RequestError(f"{implementation.id} cannot run a case of {case.operation}: {case.line}")
-        if refusal := self.platform.refusal(paradigm):
+        if refusal := self.platform.refusal(paradigm) or self.platform.lack(implementation.needs):
             return refusal
         if implementation.dtypes is not None and dtype not in implementation.dtypes:
             return f"{implementation.id} is written for {', '.join(implementation.dtypes)}, not {dtype}"

@@ -67,9 +67,10 @@ def select(
     for implementation in implementations:
         reasons = []
         for platform in platforms:
-            refusal = platform.refusal(implementation.paradigm)
-            if refusal:
+            if refusal := platform.refusal(implementation.paradigm):
                 reasons.append(refusal)
+            elif lack := platform.lack(implementation.needs):
+                unrun.append((f"{implementation.id} on {platform.name}", lack))
             else:
                 operation = catalogue.operations[implementation.operation]
                 subjects.append(Subject(operation, implementation, platform))

@@ -397,6 +397,32 @@ def test_other_orders_of_programs_are_platforms_on_request() -> None:
     assert {subject.implementation.paradigm for subject in asked} == {"triton"}
 
 
+def test_what_an_implementation_needs_a_platform_has_or_it_is_not_run_and_says_so(tmp_path: Path) -> None:
+    file = tmp_path / "kernel.py"
+    source = "from kernels import implementation\n"
+    for name, needs in (("plain", ()), ("met", ("shared memory",)), ("fast", ("shared memory", "matrix unit"))):
+        source += f"implementation('relu', paradigm='torch', name={name!r}, needs={needs})(lambda x: x)\n"
+    file.write_text(source)
+    mine = Selection(implementations=tuple(f"relu/torch/{name}" for name in ("plain", "met", "fast")))
+    before_matrix_units = dataclasses.replace(
+        cuda("Tesla P100"), devices=(Device("cuda", 0, "Tesla P100", capability="6.0"),), cpu_capability="DEFAULT"
+    )
+    chosen, unrun = select(load([file]), detect(before_matrix_units), mine)
+    assert {one.id for one in chosen} == {"relu/torch/plain@cpu", "relu/torch/plain@nvidia", "relu/torch/met@nvidia"}
+    assert {what: why for what, why in unrun if what.startswith("relu/torch/")} == {
+        "relu/torch/met on cpu": "cpu has no shared memory",
+        "relu/torch/fast on cpu": "cpu has no shared memory, no matrix unit",
+        "relu/torch/fast on nvidia": "nvidia has no matrix unit",
+    }
+    chosen, _ = select(load([file]), detect(cuda("NVIDIA H200")), mine)
+    assert "relu/torch/fast@nvidia" in {one.id for one in chosen}
+
+
+def test_a_platform_offers_features_that_there_are() -> None:
+    with pytest.raises(ValueError, match="unknown feature 'warp drive'; there are shared memory, matrix unit"):
+        Cpu(features=("warp drive",))
+
+
 def test_targets_of_cpp_need_a_compiler_and_say_so() -> None:
     assert reason(detect(machine()), "cpp-native") == (
         "there is no C++ compiler, none of g++, clang++, c++; sudo apt-get install g++"

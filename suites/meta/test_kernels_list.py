@@ -69,6 +69,18 @@ def test_numerics_that_something_declares_are_explained(capsys: pytest.CaptureFi
     assert "numerics ieee" not in text
 
 
+def test_what_something_needs_is_listed_with_its_meaning(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    file = tmp_path / "needy.py"
+    file.write_text(
+        "from kernels import implementation\n"
+        "implementation('relu', paradigm='torch', name='needy', needs=('matrix unit',))(lambda x: x)\n"
+    )
+    lines = listed(capsys, "--kernels", file).splitlines()
+    (said,) = (line for line in lines if line.startswith("matrix unit ("))
+    assert "one instruction each) is needed by " in said
+    assert "relu/torch/needy" in said
+
+
 def test_without_its_toolchain_a_paradigm_is_absent_and_the_rest_is_listed() -> None:
     ended = subprocess.run(
         [sys.executable, "-c", WITHOUT_TRITON],

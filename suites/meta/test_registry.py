@@ -37,6 +37,14 @@ def write(folder: Path, source: str, name: str = "kernel.py") -> Path:
             "implementation('add', paradigm='torch', numerics='sloppy')\n",
             "unknown numerics 'sloppy'; there are ieee, tf32",
         ),
+        (
+            "implementation('add', paradigm='torch', needs=('warp drive',))\n",
+            "add/torch: unknown feature 'warp drive'; there are shared memory, matrix unit",
+        ),
+        (
+            "implementation('add', paradigm='torch', needs='matrix unit')\n",
+            "features come as a tuple, ('matrix unit',), not as a text",
+        ),
         ("class Relu(Operation):\n    name = 'relu'\n", "the operation 'relu' is defined twice"),
         ("class Nameless(Operation):\n    pass\n", "has no name"),
         (

@@ -132,6 +132,10 @@ def never_compiled(x):
 @implementation("relu", paradigm="torch", dtypes=("float64",))
 def wide_only(x):
     return torch.relu(x)
+
+@implementation("relu", paradigm="torch", needs=("matrix unit",))
+def needs_a_unit(x):
+    return torch.relu(x)
 """
 
 
@@ -257,6 +261,8 @@ def test_a_platform_says_what_is_damage_what_it_lacks_and_whether_its_device_is_
     assert (narrow.status, narrow.message) == ("unsupported", "fussy cannot do float16: too narrow")
     refused = pool.run(fussy, "relu/inductor/never_compiled", CASE)
     assert (refused.status, refused.message) == ("unsupported", "too plain")
+    lacking = run(pool, "needs_a_unit", platform=fussy)
+    assert (lacking.status, lacking.message) == ("unsupported", "fussy has no matrix unit")
     before = pool.call(fussy, "os:getpid")
     lost = run(pool, "loses_the_device", platform=fussy)
     assert lost.status == "crashed"
