@@ -20,6 +20,9 @@ _LIMITS = (
     "L2_cache_size",
 )
 
+_SINCE = {"shared memory": 0, "matrix unit": 7, "bulk copies": 9}
+"""The compute capability, its first number, that each feature came with."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Nvidia(Platform):
@@ -28,7 +31,7 @@ class Nvidia(Platform):
     name: str = "nvidia"
     device: str = "cuda:0"
     paradigms: tuple[str, ...] = ("torch", "inductor", "triton", "ninetoothed", "tilelang", "cuda")
-    features: tuple[str, ...] = ("shared memory", "matrix unit")
+    features: tuple[str, ...] = tuple(_SINCE)
     budget: int = 2**18
     visible: tuple[str, ...] = ("0",)
 
@@ -76,9 +79,12 @@ class Nvidia(Platform):
 
     def capabilities(self) -> dict[str, str]:
         from platforms.cuda_trial import lacking_in_cuda
+        from platforms.tilelang_trial import lacking_in_tilelang
         from platforms.triton_trial import lacking_in_triton
 
         lacking = {**super().capabilities(), **lacking_in_triton(self.device), **lacking_in_cuda(self.device)}
+        # One kernel says whether its compiler is here; each takes that compiler, which knows all dtypes, seconds.
+        lacking |= lacking_in_tilelang(self.device, ("float32",))
         if "triton" in lacking:
             why = f"it generates Triton kernels here, and triton: {lacking['triton']}"
             lacking |= {"inductor": why, "ninetoothed": why}
@@ -118,9 +124,9 @@ def _visible(probe: Probe) -> tuple[str, ...]:
 
 
 def _features(probe: Probe) -> tuple[str, ...]:
-    """Matrix units came with compute capability 7.0; the weakest device counts, since any may get a case."""
+    """Return what all devices have, since any of them may get a case."""
     weakest = min(int(device.capability.partition(".")[0] or 0) for device in probe.devices_of("cuda"))
-    return ("shared memory", "matrix unit") if weakest >= 7 else ("shared memory",)
+    return tuple(feature for feature, since in _SINCE.items() if weakest >= since)
 
 
 def _why_not(probe: Probe) -> str:

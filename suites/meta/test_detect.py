@@ -419,7 +419,9 @@ def test_what_an_implementation_needs_a_platform_has_or_it_is_not_run_and_says_s
 
 
 def test_a_platform_offers_features_that_there_are() -> None:
-    with pytest.raises(ValueError, match="unknown feature 'warp drive'; there are shared memory, matrix unit"):
+    with pytest.raises(
+        ValueError, match="unknown feature 'warp drive'; there are shared memory, matrix unit, bulk copies"
+    ):
         Cpu(features=("warp drive",))
 
 

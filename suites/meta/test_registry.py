@@ -39,7 +39,7 @@ def write(folder: Path, source: str, name: str = "kernel.py") -> Path:
         ),
         (
             "implementation('add', paradigm='torch', needs=('warp drive',))\n",
-            "add/torch: unknown feature 'warp drive'; there are shared memory, matrix unit",
+            "add/torch: unknown feature 'warp drive'; there are shared memory, matrix unit, bulk copies",
         ),
         (
             "implementation('add', paradigm='torch', needs='matrix unit')\n",
