@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import importlib.util
+from collections.abc import Sequence
 
 import torch
 
 from golden.dtypes import DTYPES
 
 
-def lacking_in_tilelang(device: str) -> dict[str, str]:
-    """Return what TileLang cannot do on ``device``, each with the reason; nothing where it is not installed.
+def lacking_in_tilelang(device: str, dtypes: Sequence[str] = tuple(DTYPES)) -> dict[str, str]:
+    """Return what of ``dtypes`` TileLang cannot do on ``device``, each with the reason; nothing where it is absent.
 
     Keys are ``"tilelang/<dtype>"``, or the one key ``"tilelang"`` when it can do nothing at all.
     """
@@ -20,8 +21,8 @@ def lacking_in_tilelang(device: str) -> dict[str, str]:
         from platforms.tilelang_trial_kernel import doubled
     except ImportError as error:
         return {"tilelang": f"does not import: {error}"}
-    reasons = {name: reason for name in DTYPES if (reason := _trouble(doubled, name, device))}
-    if len(reasons) == len(DTYPES):
+    reasons = {name: reason for name in dtypes if (reason := _trouble(doubled, name, device))}
+    if len(reasons) == len(dtypes):
         return {"tilelang": reasons["float32"]}
     return {f"tilelang/{name}": reason for name, reason in reasons.items()}
 

@@ -6,7 +6,7 @@ import tilelang.language as T
 import torch
 
 from kernels import implementation
-from kernels.toolchains.tilelang import THREADS, compiled
+from kernels.toolchains.tilelang import THREADS, aligned, compiled
 
 BLOCK = 1024
 """Elements a block of threads."""
@@ -28,7 +28,7 @@ def _program(dtype: str) -> Any:
 @implementation("add", paradigm="tilelang")
 def flat(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
     """Return ``x + y``, contiguous; operands that are strided or broadcast are copied first."""
-    x, y = (operand.contiguous() for operand in torch.broadcast_tensors(x, y))
+    x, y = (aligned(operand) for operand in torch.broadcast_tensors(x, y))
     out = torch.empty(x.shape, dtype=x.dtype, device=x.device)
     if out.numel():
         compiled(_program, x)(x.view(-1), y.view(-1), out.view(-1))

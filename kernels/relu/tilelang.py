@@ -6,7 +6,7 @@ import tilelang.language as T
 import torch
 
 from kernels import implementation
-from kernels.toolchains.tilelang import THREADS, compiled
+from kernels.toolchains.tilelang import THREADS, aligned, compiled
 
 BLOCK = 1024
 """Elements a block of threads."""
@@ -30,7 +30,7 @@ def _program(dtype: str) -> Any:
 @implementation("relu", paradigm="tilelang")
 def flat(x: torch.Tensor) -> torch.Tensor:
     """Return the larger of ``x`` and 0, contiguous; a strided ``x`` is copied first."""
-    x = x.contiguous()
+    x = aligned(x)
     out = torch.empty(x.shape, dtype=x.dtype, device=x.device)
     if out.numel():
         compiled(_program, x)(x.view(-1), out.view(-1))

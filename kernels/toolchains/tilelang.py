@@ -1,7 +1,7 @@
-"""What the TileLang files share: a program compiled for where its tensors are, and the dtypes that it computes in.
+"""What the TileLang files share: a program compiled for where its tensors are, and how these are laid out for it.
 
-Programs take contiguous tensors of symbolic sizes, so that one compiled form serves all shapes. Others are
-copied first.
+Programs take contiguous tensors of symbolic sizes, so that one compiled form serves all shapes. Others are copied
+first.
 """
 
 from __future__ import annotations
@@ -15,6 +15,17 @@ import torch
 
 THREADS = 128
 """Threads a block."""
+
+VECTOR = 8
+"""Elements of two bytes that are moved at once, and that bulk copies take rows to be multiples of."""
+
+TILE = 1024
+"""Elements that a block of threads holds at a time of rows that are reduced."""
+
+WIDTHS = (64, TILE, 8192)
+"""Elements of a row that a block of threads holds at once: few values, since each is compiled. Registers hold 8192."""
+
+_ALIGNMENT = 16  # bytes
 
 Program = Callable[..., Any]
 """A function of dtype names that returns a ``T.prim_func``."""
@@ -34,5 +45,27 @@ def _built(program: Program, target: str, *arguments: Any) -> Callable[..., Any]
 
 
 def wide(dtype: str) -> str:
-    """Return the name of the dtype that contracts compute floats of ``dtype`` in."""
-    return "float64" if dtype == "float64" else "float32"
+    """Return the name of the dtype that contracts compute ``dtype`` in."""
+    return {"float16": "float32", "bfloat16": "float32"}.get(dtype, dtype)
+
+
+def aligned(x: torch.Tensor) -> torch.Tensor:
+    """Return ``x`` contiguous and at a multiple of 16 bytes, as vectors need it; a copy where it lies otherwise."""
+    x = x.contiguous()
+    return x if x.data_ptr() % _ALIGNMENT == 0 else x.clone()
+
+
+def rows_of(x: torch.Tensor, dim: int) -> torch.Tensor:
+    """Return ``x`` as aligned rows, (rows, size), along ``dim``; it has elements."""
+    return aligned(x.movedim(dim, -1)).view(-1, x.shape[dim])
+
+
+def in_vectors(x: torch.Tensor) -> torch.Tensor:
+    """Return ``x`` aligned, with zeros at the end of its rows that make them multiples of :data:`VECTOR`."""
+    return aligned(torch.nn.functional.pad(x, (0, -x.shape[-1] % VECTOR)))
+
+
+def tile_of(n: int, widest: int = TILE) -> tuple[int, int, bool]:
+    """Return the rows and columns of a tile of rows of ``n`` elements, and whether it is moved in vectors."""
+    width = next((width for width in WIDTHS if n <= width < widest), widest)
+    return max(1, TILE // width), width, width >= TILE and n % VECTOR == 0
