@@ -95,3 +95,15 @@ def one_block(x: torch.Tensor, *, dim: int) -> torch.Tensor:
     if x.shape[dim] > LONGEST_BLOCK:
         return three_pass(x, dim=dim)
     return launch_rows(_one_block, x, dim=dim, block=triton.next_power_of_2(x.shape[dim]))
+
+
+@implementation("softmax", paradigm="triton", optimizes="one_block", technique="several rows a program")
+def multi_row(x: torch.Tensor, *, dim: int) -> torch.Tensor:
+    """Return the softmax of ``x`` along ``dim``: programs hold :data:`LONGEST_BLOCK` elements, however short rows are.
+
+    More loads are under way at a time, and where rows lie side by side neighbouring lanes read neighbours.
+    """
+    if x.shape[dim] > LONGEST_BLOCK:
+        return three_pass(x, dim=dim)
+    block = triton.next_power_of_2(x.shape[dim])
+    return launch_rows(_one_block, x, dim=dim, block=block, elements=LONGEST_BLOCK)

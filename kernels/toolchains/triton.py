@@ -124,16 +124,17 @@ def row_block(first, inside, start, length, step, other, BLOCK: tl.constexpr, WI
     return tl.load(first + column * step, mask=inside & (column < length), other=other).to(WIDE)
 
 
-def launch_rows(kernel: Any, *tensors: torch.Tensor, dim: int, block: int) -> torch.Tensor:
+def launch_rows(kernel: Any, *tensors: torch.Tensor, dim: int, block: int, elements: int = TILE) -> torch.Tensor:
     """Return a new tensor like ``tensors``, all of one shape: ``kernel`` makes its rows along ``dim`` block by block.
 
-    It takes the pointers of ``tensors`` and of the result, the number of rows and their length, the last three sizes of
-    the other axes, what :func:`along` says of each tensor and of the result, and by name ROWS, BLOCK and WIDE.
+    A program holds one block of a row, or of as many rows as make ``elements`` together. The kernel takes the pointers
+    of ``tensors`` and of the result, the number of rows and their length, the last three sizes of the other axes, what
+    :func:`along` says of each tensor and of the result, and by name ROWS, BLOCK and WIDE.
     """
     first = tensors[0]
     out = torch.empty(first.shape, dtype=first.dtype, device=first.device)
     if out.numel():
-        rows, together = out.numel() // out.shape[dim], max(1, TILE // block)
+        rows, together = out.numel() // out.shape[dim], max(1, elements // block)
         places = [place for tensor in (*tensors, out) for place in along(tensor, dim)]
         kernel[(triton.cdiv(rows, together),)](
             *tensors, out, rows, out.shape[dim], *inner_sizes(without(out.shape, dim)), *places,
