@@ -1,4 +1,4 @@
-"""attention in Triton: FlashAttention's forward pass, a program for some queries of one head.
+"""attention in Triton: matrix by matrix, or FlashAttention's forward pass, a program for some queries of one head.
 
 Dao et al., "FlashAttention: fast and memory-efficient exact attention with IO-awareness", NeurIPS 2022; that keys
 nobody sees are skipped and masks kept to the border, Dao, "FlashAttention-2", ICLR 2024.
@@ -15,7 +15,8 @@ from triton.tools.tensor_descriptor import TensorDescriptor
 
 from kernels import implementation
 from kernels.scaled_dot_product import LOG2_E
-from kernels.toolchains.triton import tanh, weighed, wide
+from kernels.softmax.triton import three_pass
+from kernels.toolchains.triton import tanh, weighed, wide, wide_in_torch
 from kernels.toolchains.triton_products import describable
 
 Shape = tuple[int, int, int, int]
@@ -173,6 +174,46 @@ def _flash(
     tl.store(target, result / total, mask=inside)
 
 
+@triton.jit
+def _scored(
+    q, k, out, heads, groups, queries, keys, size, window, q0, q1, q2, q3, k0, k1, k2, k3,
+    SCALE: tl.constexpr, CAP: tl.constexpr, M: tl.constexpr, N: tl.constexpr, D: tl.constexpr,
+    CAUSAL: tl.constexpr, WINDOWED: tl.constexpr, WIDE: tl.constexpr,
+):  # fmt: skip
+    """Write one tile of all scores (batch, heads, queries, keys)."""
+    down, across = tl.cdiv(queries, M), tl.cdiv(keys, N)
+    head, tile = tl.program_id(0) // (down * across), tl.program_id(0) % (down * across)
+    top, start = tile // across * M, tile % across * N
+    left = _tile(q, head // heads, head % heads, top, queries, size, q0, q1, q2, q3, M, D, False, True, False)
+    shared = head % heads // groups
+    right = _tile(k, head // heads, shared, start, keys, size, k0, k1, k2, k3, N, D, False, True, False)
+    row, column = top + tl.arange(0, M)[:, None], start + tl.arange(0, N)[None, :]
+    scores = _scores(left, tl.trans(right), SCALE, CAP, 1.0, WIDE)
+    scores = _masked(scores, row, column, keys, window, CAUSAL, WINDOWED)
+    target = out + (head.to(tl.int64) * queries + row) * keys + column
+    tl.store(target, scores, mask=(row < queries) & (column < keys))
+
+
+@triton.jit
+def _averaged(
+    weights, v, out, heads, groups, queries, keys, size, v0, v1, v2, v3,
+    M: tl.constexpr, N: tl.constexpr, D: tl.constexpr, WIDE: tl.constexpr,
+):  # fmt: skip
+    """Write some queries of one head: the values, times ``weights`` (batch, heads, queries, keys)."""
+    tiles = tl.cdiv(queries, M)
+    head, top = tl.program_id(0) // tiles, tl.program_id(0) % tiles * M
+    row, depth = top + tl.arange(0, M)[:, None], tl.arange(0, D)[None, :]
+    rows = head.to(tl.int64) * queries + row
+    shared = head % heads // groups
+    result = tl.zeros((M, D), WIDE)
+    for start in range(0, keys, N):
+        column = start + tl.arange(0, N)[None, :]
+        left = tl.load(weights + rows * keys + column, mask=(row < queries) & (column < keys), other=0.0)
+        block = _tile(v, head // heads, shared, start, keys, size, v0, v1, v2, v3, N, D, False, True, False)
+        result = tl.dot(left.to(block.dtype), block, result, input_precision="ieee", out_dtype=WIDE)
+    tl.store(out + rows * size + depth, result, mask=(row < queries) & (depth < size))
+
+
 def _arithmetic(size: int, scale: float | None, softcap: float | None, *, binary: bool) -> dict[str, Any]:
     """Return what scores are multiplied by and capped with, as a kernel's arguments."""
     return {
@@ -225,6 +266,37 @@ def launch(
 
 
 @implementation("attention", paradigm="triton")
+def unfused(
+    q: torch.Tensor,
+    k: torch.Tensor,
+    v: torch.Tensor,
+    *,
+    causal: bool,
+    scale: float | None,
+    softcap: float | None,
+    window: int | None,
+) -> torch.Tensor:
+    """Return the attention of ``q`` to ``k`` and ``v`` by a launch for all scores, their softmax, and a product."""
+    batch, heads, queries, size = q.shape
+    out = torch.empty(q.shape, dtype=q.dtype, device=q.device)
+    if not out.numel():
+        return out
+    m, n, warps, _ = _TILES[q.dtype]
+    keys, groups = k.shape[2], heads // k.shape[1]
+    arithmetic = _arithmetic(size, scale, softcap, binary=False)
+    tiles = {"M": m, "N": n, "D": max(16, triton.next_power_of_2(size)), "WIDE": wide(q.dtype), "num_warps": warps}
+    scores = torch.empty((batch, heads, queries, keys), dtype=wide_in_torch(q.dtype), device=q.device)
+    rows = batch * heads * triton.cdiv(queries, m)
+    _scored[(rows * triton.cdiv(keys, n),)](
+        q, k, scores, heads, groups, queries, keys, size, window or 0, *q.stride(), *k.stride(),
+        SCALE=arithmetic["SCALE"], CAP=arithmetic["CAP"], CAUSAL=causal, WINDOWED=window is not None, **tiles,
+    )  # fmt: skip
+    weights = three_pass(scores, dim=-1)
+    _averaged[(rows,)](weights, v, out, heads, groups, queries, keys, size, *v.stride(), **tiles)
+    return out
+
+
+@implementation("attention", paradigm="triton", optimizes="unfused", technique="running maximum and sum")
 def flash(
     q: torch.Tensor,
     k: torch.Tensor,
