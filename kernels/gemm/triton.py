@@ -15,7 +15,7 @@ import triton.language as tl
 from triton.tools.tensor_descriptor import TensorDescriptor
 
 from kernels import implementation
-from kernels.toolchains.triton import wide
+from kernels.toolchains.triton import wide, wide_in_torch
 from kernels.toolchains.triton_products import (
     ALIGNMENT,
     GROUP,
@@ -126,6 +126,62 @@ def _in_turn(
             tile, a, b, out, m, n, k, a_batch, a_row, a_inner, b_batch, b_inner, b_column,
             M, N, K, GROUP, EVEN_K, PRECISION, WIDE,
         )  # fmt: skip
+
+
+@triton.heuristics({"EVEN_K": _even})
+@triton.jit
+def _streamed(
+    a, b, out, parts, m, n, k, count, share, a_batch, a_row, a_inner, b_batch, b_inner, b_column,
+    M: tl.constexpr, N: tl.constexpr, K: tl.constexpr,
+    GROUP: tl.constexpr, EVEN_K: tl.constexpr, PRECISION: tl.constexpr, WIDE: tl.constexpr,
+):  # fmt: skip
+    """Do one ``share`` of the ``count`` steps of k that all tiles need together, wherever tiles begin and end.
+
+    Tiles done whole are written; of others, what is done goes to ``parts`` (programs, 2, M, N): the second half of the
+    one that the share begins in, or the first half of the one that it ends in.
+    """
+    steps = tl.maximum(tl.cdiv(k, K), 1)
+    tiles = tl.cdiv(m, M) * tl.cdiv(n, N)
+    step = tl.program_id(0).to(tl.int64) * share
+    end = tl.minimum(step + share, count)
+    while step < end:
+        tile, begin = step // steps, step % steps
+        stop = tl.minimum(begin + end - step, steps)
+        tile_row, tile_column = place(tile % tiles, m, n, M, N, GROUP)
+        matrix = tile // tiles
+        row, column = tile_row * M + tl.arange(0, M), tile_column * N + tl.arange(0, N)
+        total = multiplied(
+            a + matrix * a_batch + begin * K * a_inner, b + matrix * b_batch + begin * K * b_inner,
+            row, column, m, n, tl.minimum(k, stop * K) - begin * K, a_row, a_inner, b_inner, b_column,
+            M, N, K, EVEN_K, PRECISION, WIDE,
+        )  # fmt: skip
+        if stop - begin == steps:
+            target = out + matrix * m * n + row[:, None] * n + column[None, :]
+            tl.store(target, total, mask=(row[:, None] < m) & (column[None, :] < n))
+        else:
+            half = tl.program_id(0).to(tl.int64) * 2 + (begin == 0).to(tl.int64)
+            tl.store(parts + half * M * N + tl.arange(0, M)[:, None] * N + tl.arange(0, N)[None, :], total)
+        step += stop - begin
+
+
+@triton.jit
+def _mended(
+    parts, out, m, n, steps, share,
+    M: tl.constexpr, N: tl.constexpr, GROUP: tl.constexpr, WIDE: tl.constexpr,
+):  # fmt: skip
+    """Write a tile that several shares of steps meet in: the sum of its ``parts``, always in the same order."""
+    tiles = tl.cdiv(m, M) * tl.cdiv(n, N)
+    tile = tl.program_id(0).to(tl.int64)
+    first, last = tile * steps // share, ((tile + 1) * steps - 1) // share
+    if first < last:
+        down, across = tl.arange(0, M)[:, None], tl.arange(0, N)[None, :]
+        total = tl.zeros((M, N), WIDE)
+        for program in range(first, last + 1):
+            half = program * 2 + (program * share <= tile * steps).to(tl.int64)
+            total += tl.load(parts + half * M * N + down * N + across)
+        tile_row, tile_column = place(tile % tiles, m, n, M, N, GROUP)
+        row, column = tile_row * M + down, tile_column * N + across
+        tl.store(out + tile // tiles * m * n + row * n + column, total, mask=(row < m) & (column < n))
 
 
 @triton.jit
@@ -250,6 +306,33 @@ def pipelined(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
 def persistent(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
     """Return ``a @ b`` by as many programs as there are multiprocessors, which take one tile after the other."""
     return _launch(_in_turn, a, b, fitting(TILES[a.dtype], a)[0], programs=multiprocessors(a))
+
+
+@implementation("gemm", paradigm="triton", optimizes="persistent", technique="stream-K")
+def stream_k(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+    """Return ``a @ b``; every program does as many steps of k as the others, and tiles that these share are mended.
+
+    Osama et al., "Stream-K: work-centric parallel decomposition for dense matrix-matrix multiplication on the GPU",
+    PPoPP 2023; here a second kernel sums up, so that no program waits for another.
+    """
+    out = _empty_product(a, b)
+    if not out.numel():
+        return out
+    m, n, k = *out.shape[-2:], a.shape[-1]
+    tile = fitting(TILES[a.dtype], a)[0]
+    tiles = out.numel() // (m * n) * triton.cdiv(m, tile.m) * triton.cdiv(n, tile.n)
+    steps = max(1, triton.cdiv(k, tile.k))
+    share = triton.cdiv(tiles * steps, multiprocessors(a))
+    programs = triton.cdiv(tiles * steps, share)
+    constants = {"M": tile.m, "N": tile.n, "GROUP": GROUP, "WIDE": wide(a.dtype), "num_warps": tile.warps}
+    parts = torch.empty((programs, 2, tile.m, tile.n), dtype=wide_in_torch(a.dtype), device=a.device)
+    _streamed[(programs,)](
+        a, b, out, parts, m, n, k, tiles * steps, share, *(0, *a.stride())[-3:], *(0, *b.stride())[-3:],
+        K=tile.k, PRECISION="ieee", num_stages=tile.stages, **constants,
+    )  # fmt: skip
+    if programs > 1:
+        _mended[(tiles,)](parts, out, m, n, steps, share, **constants)
+    return out
 
 
 @implementation("gemm", paradigm="triton", optimizes="persistent", technique="tensor descriptors", dtypes=_NARROW)
