@@ -1,4 +1,4 @@
-"""gemm in OpenCL: a work-item for an element, then tiles in local memory, then several elements a work-item.
+"""gemm in OpenCL: a work-item for an element or four, then tiles in local memory, then several elements a work-item.
 
 float16 and bfloat16 are accumulated in float32. Outside of the operands zeros are read, on both sides of a product.
 """
@@ -14,7 +14,7 @@ TILE = 8
 """Work-items along each side of a work-group, and steps of k that local memory holds."""
 
 EACH = 4
-"""Elements along each side that a work-item has where it has several."""
+"""Rows that a work-item has where it has several; there it has four columns, a vector."""
 
 _SOURCE = r"""
 #define ARGUMENTS                                                                                       \
@@ -35,6 +35,30 @@ __kernel void naive(ARGUMENTS)
     for (long i = 0; i < k; i++)
         sum += LOAD(a, i * a_stride.w) * LOAD(b, i * b_stride.z);
     STORE(out, out_at + (get_global_id(2) * m + row) * n + column, sum);
+}
+
+// Four neighbouring columns a work-item, one by one where they do not lie side by side.
+__kernel void vectorized(ARGUMENTS)
+{
+    const long row = get_global_id(1), column = 4 * get_global_id(0);
+    if (row >= m || column >= n)
+        return;
+    a += a_at + BATCH(a_stride) + row * a_stride.z;
+    b += b_at + BATCH(b_stride) + column * b_stride.w;
+    out_at += (get_global_id(2) * m + row) * n + column;
+    if (b_stride.w == 1 && column + 4 <= n) {
+        WIDE4 sum = (WIDE4)0;
+        for (long i = 0; i < k; i++)
+            sum += LOAD(a, i * a_stride.w) * LOAD4(b, i * b_stride.z);
+        STORE4(out, out_at, sum);
+        return;
+    }
+    for (int c = 0; c < 4 && column + c < n; c++) {
+        WIDE sum = 0;
+        for (long i = 0; i < k; i++)
+            sum += LOAD(a, i * a_stride.w) * LOAD(b, i * b_stride.z + c * b_stride.w);
+        STORE(out, out_at + c, sum);
+    }
 }
 
 __kernel void tiled(ARGUMENTS)
@@ -100,13 +124,13 @@ __kernel void register_blocked(ARGUMENTS)
 """
 
 
-def _launch(kernel: str, a: torch.Tensor, b: torch.Tensor, *, each: int) -> torch.Tensor:
-    """Return ``a @ b`` by ``kernel``, whose work-items have ``each`` elements along each side."""
+def _launch(kernel: str, a: torch.Tensor, b: torch.Tensor, *, across: int = 1, down: int = 1) -> torch.Tensor:
+    """Return ``a @ b`` by ``kernel``, whose work-items have so many elements ``across`` and ``down``."""
     (*batch, m, k), n = a.shape, b.shape[-1]
     out = torch.empty((*batch, m, n), dtype=a.dtype)
     if not out.numel():
         return out
-    items = [-(-n // each), -(-m // each), out.numel() // (m * n)]
+    items = [-(-n // across), -(-m // down), out.numel() // (m * n)]
     geometry = (m, n, k, *((0, 0, *one.stride())[-4:] for one in (a, b)))
     launch(
         _SOURCE, kernel, items, [a, b, out, *geometry],
@@ -118,16 +142,22 @@ def _launch(kernel: str, a: torch.Tensor, b: torch.Tensor, *, each: int) -> torc
 @implementation("gemm", paradigm="opencl")
 def naive(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
     """Return ``a @ b``, each element by one work-item that reads a row and a column."""
-    return _launch("naive", a, b, each=1)
+    return _launch("naive", a, b)
+
+
+@implementation("gemm", paradigm="opencl", optimizes="naive", technique="vector loads and stores")
+def vectorized(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+    """Return ``a @ b``, four neighbours of a row by one work-item, so that an element of ``a`` serves all of them."""
+    return _launch("vectorized", a, b, across=4)
 
 
 @implementation("gemm", paradigm="opencl", optimizes="naive", technique="tiles in local memory")
 def tiled(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
     """Return ``a @ b``; a work-group brings tiles of both operands to local memory and multiplies there."""
-    return _launch("tiled", a, b, each=1)
+    return _launch("tiled", a, b)
 
 
 @implementation("gemm", paradigm="opencl", optimizes="tiled", technique="register blocking")
 def register_blocked(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
     """Return ``a @ b``; a work-item has several rows of four columns, so that what it reads serves often."""
-    return _launch("register_blocked", a, b, each=EACH)
+    return _launch("register_blocked", a, b, across=4, down=EACH)
