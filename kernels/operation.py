@@ -12,6 +12,8 @@ import inspect
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
+import numpy as np
+
 from golden.case import Case, CaseError, Form
 from golden.dtypes import FLOATS, dtype_of
 from golden.inputs import known_regimes, regimes_of
@@ -94,6 +96,13 @@ class Operation:
     def results(self, case: Case) -> dict[str, Form]:
         """Return shape and dtype of every result, by name and in order; one, ``out``, by default."""
         return {"out": Form(tuple(self.output_shape(case)), self.output_dtype(case))}
+
+    def contradiction(self, case: Case, inputs: Mapping[str, np.ndarray], results: Mapping[str, np.ndarray]) -> str:
+        """Return how ``results`` contradict ``inputs`` or each other where golden results leave them open, or "".
+
+        Both are decoded, by name. An example are indices of equal elements, any of which may come first, but each once.
+        """
+        return ""
 
     def reduced_axes(self, case: Case) -> dict[str, int]:
         """Return, for each tensor that is summed over, the axis that the reduction runs along; none by default."""

@@ -32,8 +32,12 @@ Temporaries of that size stay in the cache, and are small beside a large result.
 
 @dataclass(frozen=True)
 class Standard:
-    """What outputs of a case are held against: golden results, by name, and their teeth, under one precision."""
+    """What outputs of a case are held against: golden results, by name, and their teeth, under one precision.
 
+    ``inputs`` are the decoded tensors of the case, or of its sampled rows.
+    """
+
+    inputs: Mapping[str, np.ndarray]
     goldens: Mapping[str, Golden]
     teeth: Teeth
     precision: Precision
@@ -41,7 +45,7 @@ class Standard:
 
     @property
     def nbytes(self) -> int:
-        return sum(golden.nbytes for golden in self.goldens.values())
+        return sum(golden.nbytes for golden in self.goldens.values()) + sum(one.nbytes for one in self.inputs.values())
 
 
 class Goldens:
@@ -82,14 +86,14 @@ def compute(operation: Operation, case: Case, precision: Precision) -> dict[str,
 
 
 def _compute(operation: Operation, case: Case, precision: Precision) -> Standard:
-    inputs, values = _inputs(operation, case)
+    label, values = _inputs(operation, case)
     goldens = evaluate(operation, case, precision, values)
 
     def plain(changed: Mapping[str, np.ndarray]) -> tuple[np.ndarray, ...]:
         return _several(operation.call(operation.reference, changed, case))
 
     teeth = bite_all(goldens, values, plain, reduced_axes=operation.reduced_axes(case), neutral=operation.neutral)
-    return Standard(goldens, teeth, precision, inputs)
+    return Standard(values, goldens, teeth, precision, label)
 
 
 def _inputs(operation: Operation, case: Case) -> tuple[str, dict[str, np.ndarray]]:

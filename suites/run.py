@@ -11,6 +11,7 @@ from hypothesis import settings
 from hypothesis.strategies import SearchStrategy
 
 from golden.case import Case
+from golden.dtypes import decode
 from golden.judge import Verdict, judge_all
 from kernels import strategies
 from platforms.outcome import Outcome, Result
@@ -155,6 +156,8 @@ class Run:
             return self._record(subject, case, suite, "wrong", standard, ran, message=other)
         outputs = [result.array for result in ran.results]
         verdict = judge_all(standard.goldens, outputs)
+        if verdict.passes and (why := _contradiction(subject, case, ran, standard)):
+            return self._record(subject, case, suite, "wrong", standard, ran, message=why)
         accounted = ""
         if not verdict.passes:
             accounted, verdict, met = account(subject, case, outputs, verdict, self.goldens, self.pool)
@@ -234,6 +237,13 @@ def mismatch(subject: Subject, case: Case, ran: Outcome) -> str:
     promised = [f"{form.dtype}{list(form.shape)}" for form in subject.operation.results(case).values()]
     returned = [f"{result.dtype}{list(result.shape)}" for result in ran.results]
     return "" if promised == returned else f"returned {', '.join(returned)} instead of {', '.join(promised)}"
+
+
+def _contradiction(subject: Subject, case: Case, ran: Outcome, standard: Standard) -> str:
+    """Return how results contradict each other or the inputs, whatever is left open in each alone, or ""."""
+    forms = subject.operation.results(case).items()
+    results = {name: decode(one.array, form.dtype) for (name, form), one in zip(forms, ran.results, strict=True)}
+    return subject.operation.contradiction(case, standard.inputs, results)
 
 
 def _digest(results: Sequence[Result]) -> str:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
+import numpy as np
 from hypothesis import strategies as st
 
 from golden import enclosure
 from golden.case import Case, CaseError, Form
 from golden.dtypes import FLOATS
 from kernels.along import Along
-from kernels.ordering import ordered
+from kernels.ordering import misplaced, ordered
 
 
 class Sort(Along):
@@ -19,7 +21,7 @@ class Sort(Along):
     name = "sort"
     dtypes = (*FLOATS, "int64")
     policies: ClassVar = {
-        "ties": "open: of equal elements any may come first",
+        "ties": "of equal elements any may come first; each index comes once, with its element",
         "NaN": "counts as the largest of all",
         "empty": "an axis of length 0 gives empty results",
     }
@@ -41,6 +43,9 @@ class Sort(Along):
         return st.tuples(super().dims(budget // 4), st.booleans()).map(
             lambda drawn: (drawn[0][0], {**drawn[0][1], "descending": drawn[1]})
         )
+
+    def contradiction(self, case: Case, inputs: Mapping[str, np.ndarray], results: Mapping[str, np.ndarray]) -> str:
+        return misplaced(inputs["x"], results["values"], results["indices"], case.params["dim"])
 
     def reference(self, x: Any, *, dim: int, descending: bool) -> Any:
         return ordered(enclosure.numbers(x), dim, descending=descending)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
+import numpy as np
 from hypothesis import strategies as st
 
 from golden import enclosure
@@ -11,7 +13,7 @@ from golden.case import Case, CaseError, Form
 from golden.dtypes import FLOATS
 from kernels import strategies
 from kernels.operation import Operation
-from kernels.ordering import ordered
+from kernels.ordering import misplaced, ordered
 
 
 class Topk(Operation):
@@ -21,7 +23,7 @@ class Topk(Operation):
     dtypes = (*FLOATS, "int64")
     neutral = float("-inf")
     policies: ClassVar = {
-        "ties": "open: of equal elements any are taken, in any order",
+        "ties": "of equal elements any are taken, in any order; no index comes twice, and each with its element",
         "NaN": "counts as the largest of all",
         "empty": "k = 0 gives empty results",
     }
@@ -48,6 +50,9 @@ class Topk(Operation):
 
     def reduced_axes(self, case: Case) -> dict[str, int]:
         return {"x": -1}
+
+    def contradiction(self, case: Case, inputs: Mapping[str, np.ndarray], results: Mapping[str, np.ndarray]) -> str:
+        return misplaced(inputs["x"], results["values"], results["indices"], -1)
 
     def reference(self, x: Any, *, k: int) -> Any:
         values, indices = ordered(enclosure.numbers(x), -1, descending=True)

@@ -44,6 +44,9 @@ EXPECTED = {
     "softmax/torch/wrong_no_maximum": "wrong",
     "softmax/torch/wrong_padded_lanes_counted": "wrong",
     "softmax/torch/wrong_shape": "wrong",
+    "sort/torch/wrong_index_repeated": "wrong",
+    "topk/torch/wrong_index_of_another": "wrong",
+    "topk/torch/wrong_index_out_of_range": "wrong",
 }
 
 LARGEST = {
@@ -108,6 +111,13 @@ def test_the_signal_and_the_exit_code_are_named(caught: Finished) -> None:
     assert "SIGABRT" in failures["relu/torch/wrong_aborts"].message
     assert "exit code 3" in failures["relu/torch/wrong_exits"].message
     assert "NotImplementedError: three axes" in failures["relu/torch/wrong_raises"].message
+
+
+def test_places_of_equal_elements_are_held_against_their_values(caught: Finished) -> None:
+    failures = caught.failures()
+    assert "comes twice in one row" in failures["sort/torch/wrong_index_repeated"].message
+    assert ", and not " in failures["topk/torch/wrong_index_of_another"].message
+    assert "is no place in rows of" in failures["topk/torch/wrong_index_out_of_range"].message
 
 
 def test_triton_mutants_are_caught_by_the_guarded_interpreter(tmp_path: Path) -> None:
