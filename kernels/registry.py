@@ -51,6 +51,8 @@ class Implementation:
         numerics: what it declares of its arithmetic, words of :data:`golden.numerics.WORDS`.
         dtypes: the element types it is written for; None for all that the operation has.
         needs: what it needs of a platform beside its paradigm, of :data:`kernels.features.FEATURES`.
+        deterministic: whether it declares that equal calls return equal bits. One that does not, made of atomics say,
+            has its spread measured.
         source: the file that it stands in.
     """
 
@@ -63,6 +65,7 @@ class Implementation:
     numerics: str = "ieee"
     dtypes: tuple[str, ...] | None = None
     needs: tuple[str, ...] = ()
+    deterministic: bool = True
     source: str = ""
 
     @property
@@ -93,6 +96,7 @@ def implementation(
     numerics: str = "ieee",
     dtypes: Sequence[str] | None = None,
     needs: Sequence[str] = (),
+    deterministic: bool = True,
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Return a decorator that registers a function as one implementation of ``operation``.
 
@@ -117,6 +121,7 @@ def implementation(
                 numerics=numerics,
                 dtypes=tuple(dtypes) if dtypes is not None else None,
                 needs=tuple(needs),
+                deterministic=deterministic,
                 source=function.__code__.co_filename if hasattr(function, "__code__") else function.__module__,
             )
         )
