@@ -67,11 +67,13 @@ class _Allocation:
 class GuardedAllocations(TorchFunctionMode):
     """A context in which tensors allocated on ``device`` are guarded, and empty ones filled with poison.
 
-    ``poison`` is one of the bytes of :mod:`platforms.patterns`. Everything allocated lives as long as this object.
+    ``poison``, and ``canary`` around it, are bytes of :mod:`platforms.patterns`. Everything allocated lives as long as
+    this object.
     """
 
-    def __init__(self, device: str, poison: int) -> None:
+    def __init__(self, device: str, poison: int, canary: int = CANARY) -> None:
         super().__init__()
+        self._canary = canary
         self._device_type = torch.device(device).type
         self._poison = poison
         self._allocations: list[_Allocation] = []
@@ -115,7 +117,7 @@ class GuardedAllocations(TorchFunctionMode):
         elements = extent + (2 * BAND + ALIGNMENT) // width
         room = torch.empty(elements, dtype=integer_type(dtype), device=like.device)
         begin = (BAND + -(room.data_ptr() + BAND) % ALIGNMENT) // width
-        canary = signed(dtype, CANARY)
+        canary = signed(dtype, self._canary)
         # Not the whole first: of gigabytes, each pass counts.
         room[:begin].fill_(canary)
         room[begin : begin + extent].fill_(signed(dtype, self._poison))

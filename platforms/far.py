@@ -36,11 +36,20 @@ class FarInput:
         placement: where its elements lie.
         dtype: its torch dtype.
         device: a torch device.
+        canary: what lies around the elements, one of the bytes of :mod:`platforms.patterns`.
 
     Raises NoMemory where there is not enough of it.
     """
 
-    def __init__(self, name: str, values: np.ndarray, placement: Placement, dtype: torch.dtype, device: str) -> None:
+    def __init__(
+        self,
+        name: str,
+        values: np.ndarray,
+        placement: Placement,
+        dtype: torch.dtype,
+        device: str,
+        canary: int = CANARY,
+    ) -> None:
         self.name = name
         shape, strides = placement.shape, placement.strides
         once = layout.once(strides)
@@ -53,7 +62,7 @@ class FarInput:
         starts = [origin + index * strides[outer] for index in range(sizes[outer])]
         self._pieces = [self._storage[start - _BAND : start + self._span + _BAND] for start in starts]
         for piece in self._pieces:
-            piece.fill_(signed(dtype, CANARY))
+            piece.fill_(signed(dtype, canary))
         elements = torch.as_strided(self._storage, sizes, strides, origin)
         elements.copy_(torch.from_numpy(values[once].copy().view(f"i{values.itemsize}")))
         self._before = [piece.clone() for piece in self._pieces]

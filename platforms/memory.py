@@ -52,6 +52,7 @@ class Arena:
         placements: where each lies in its storage.
         dtypes: the element type of each, since several may be stored alike.
         device: a torch device.
+        canary: what lies around the elements, one of the bytes of :mod:`platforms.patterns`.
 
     ``tensors`` holds the torch tensors by name, all views of the one block.
     """
@@ -62,13 +63,14 @@ class Arena:
         placements: Mapping[str, Placement],
         dtypes: Mapping[str, str],
         device: str,
+        canary: int = CANARY,
     ) -> None:
         kinds = {name: getattr(torch, dtype) for name, dtype in dtypes.items()}
         far = [name for name, placement in placements.items() if placement.extent >= FAR]
-        self._far = [FarInput(name, inputs[name], placements[name], kinds[name], device) for name in far]
+        self._far = [FarInput(name, inputs[name], placements[name], kinds[name], device, canary) for name in far]
         self._regions, size = _lay_out({name: kinds[name] for name in inputs if name not in far}, placements)
         host = _aligned(size)
-        _fill(host, self._regions)
+        _fill(host, self._regions, canary)
         for region in self._regions:
             values = inputs[region.name]
             if values.size:
@@ -140,12 +142,12 @@ def _aligned(size: int) -> np.ndarray:
     return memory[shift : shift + size]
 
 
-def _fill(host: np.ndarray, regions: list[_Region]) -> None:
+def _fill(host: np.ndarray, regions: list[_Region], byte: int) -> None:
     """Fill everything that is not an element with canaries; the band between two inputs has those of the second."""
     start = 0
     for region in regions:
         canaries = host.view(unsigned_storage(region.dtype))
-        width, canary = region.dtype.itemsize, pattern(region.dtype, CANARY)
+        width, canary = region.dtype.itemsize, pattern(region.dtype, byte)
         stop = _round_up(region.end, 8) + BAND
         if region.placement.extent == math.prod(region.placement.shape):
             canaries[start // width : region.begin // width] = canary
@@ -154,7 +156,7 @@ def _fill(host: np.ndarray, regions: list[_Region]) -> None:
             canaries[start // width : stop // width] = canary
         start = _round_up(region.end, 8)
     if not regions:
-        host[:] = CANARY
+        host[:] = byte
     elif stop < host.size:
         canaries[stop // width :] = canary
 

@@ -13,8 +13,9 @@ import functools
 import numpy as np
 import torch
 
-CANARY, POISON, OTHER_POISON = 0x6D, 0xB2, 0xD5
-"""Around tensors; in memory that a kernel has yet to write; and in the same, the second time."""
+CANARY, POISON, OTHER_POISON, NUMBER = 0x6D, 0xB2, 0xD5, 0x3C
+"""Around tensors; in memory that a kernel has yet to write; in the same, the second time; and around tensors, the
+second time: an ordinary number in every dtype."""
 
 _PAYLOAD_BITS = {torch.float64: 51, torch.float32: 22, torch.float16: 9, torch.bfloat16: 6}
 _INTEGERS = {1: torch.int8, 2: torch.int16, 4: torch.int32, 8: torch.int64}
@@ -22,9 +23,9 @@ _INTEGERS = {1: torch.int8, 2: torch.int16, 4: torch.int32, 8: torch.int64}
 
 @functools.cache
 def pattern(dtype: torch.dtype, byte: int) -> int:
-    """Return the bits of one element of ``dtype`` made of ``byte``, one of the three above, as an unsigned integer."""
+    """Return the bits of one element of ``dtype`` made of ``byte``, one of those above, as an unsigned integer."""
     repeated = int.from_bytes(bytes([byte]) * dtype.itemsize, "little")
-    if dtype not in _PAYLOAD_BITS:
+    if dtype not in _PAYLOAD_BITS or byte == NUMBER:
         return repeated
     payload = _PAYLOAD_BITS[dtype]
     quiet_nan = ((1 << (8 * dtype.itemsize - 1)) - 1) >> payload << payload
