@@ -1,4 +1,4 @@
-"""One call of one kernel in guarded memory, and what is to be said of it.
+"""Calls of one kernel in guarded memory, and what is to be said of them.
 
 Used inside a platform's runner process; the device is whatever the platform says.
 """
@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import time
 import traceback
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import torch
@@ -27,7 +28,7 @@ from platforms.limits import memory_limited, out_of_memory
 from platforms.memory import Arena
 from platforms.outcome import Damage, Result
 from platforms.paradigm import paradigm_of
-from platforms.patterns import OTHER_POISON, POISON, integer_type, signed
+from platforms.patterns import CANARY, OTHER_POISON, POISON, integer_type, signed
 from platforms.platform import Platform
 from platforms.settings import kept_settings
 from platforms.unwritten import Poisoned, poisoned
@@ -48,10 +49,12 @@ class Call:
     Attributes:
         results: what the kernel returned.
         poisoned: which of their elements hold what they were filled with before the call.
-        damage: what was done to memory.
+        damage: what was done to memory, or else what must not be.
         seconds: duration of the call, waiting for the device included.
         message: the exception that the call ended with, or "".
         lost: the device does not answer any more, so this process is of no further use.
+        note: what else was noticed, or "".
+        others: what further calls returned, each with what was different about it; they answer the same question.
     """
 
     results: list[Result] = field(default_factory=list)
@@ -60,57 +63,71 @@ class Call:
     seconds: float = 0.0
     message: str = ""
     lost: bool = False
+    note: str = ""
+    others: list[tuple[str, list[Result]]] = field(default_factory=list)
 
 
-def execute(
-    platform: Platform,
-    operation: Operation,
-    implementation: Implementation,
-    case: Case,
-    inputs: Mapping[str, np.ndarray],
-) -> Call:
-    """Run ``implementation`` on ``inputs`` (logical storage arrays, which stay as they are) and return what came of it.
+@dataclass(frozen=True)
+class Bench:
+    """An implementation on its platform with the inputs of a case, to be called as often as somebody likes.
+
+    ``inputs`` are logical storage arrays (:mod:`golden.dtypes`), which stay as they are. ``function`` is what is called
+    in the place of the implementation's own: the same with something around it.
+    """
+
+    platform: Platform
+    operation: Operation
+    implementation: Implementation
+    case: Case
+    inputs: Mapping[str, np.ndarray]
+    function: Callable[..., Any]
+
+    def call(self, *, poison: int = POISON, canary: int = CANARY) -> Call:
+        """Return what comes of one call with ``poison`` in what it is to write and ``canary`` around its tensors.
+
+        Both are bytes of :mod:`platforms.patterns`.
+        """
+        return _call(self, poison, canary)
+
+
+def execute(bench: Bench) -> Call:
+    """Run the implementation and return what came of it.
 
     Elements of the output that still hold poison make it run again with another poison, since only what holds either
     in turn was certainly not written.
     """
-    call = _call(platform, operation, implementation, case, inputs, POISON)
+    call = bench.call()
     if not any(call.poisoned):
         return call
-    again = _call(platform, operation, implementation, case, inputs, OTHER_POISON)
+    again = bench.call(poison=OTHER_POISON)
     suspects = call.poisoned
     if [one.shape for one in again.poisoned] == [one.shape for one in suspects]:
         suspects = [one & other for one, other in zip(suspects, again.poisoned, strict=True)]
     call.damage += [
         Damage("unwritten", f"{one} of {name}" if len(suspects) > 1 else str(one))
-        for name, one in zip(_names(operation, case, len(suspects)), suspects, strict=True)
+        for name, one in zip(_names(bench, len(suspects)), suspects, strict=True)
         if one
     ]
     return call
 
 
-def _names(operation: Operation, case: Case, count: int) -> list[str]:
+def _names(bench: Bench, count: int) -> list[str]:
     """Return what to call ``count`` results: as the contract does, if these are as many as it has."""
-    names = list(operation.results(case))
+    names = list(bench.operation.results(bench.case))
     return names if len(names) == count else [f"result {number}" for number in range(count)]
 
 
-def _call(
-    platform: Platform,
-    operation: Operation,
-    implementation: Implementation,
-    case: Case,
-    inputs: Mapping[str, np.ndarray],
-    poison: int,
-) -> Call:
+def _call(bench: Bench, poison: int, canary: int) -> Call:
     call = Call()
+    platform, operation, implementation = bench.platform, bench.operation, bench.implementation
+    case, inputs = bench.case, bench.inputs
     placements = {name: layout.place(values.shape, case.spec(name).layout) for name, values in inputs.items()}
     dtypes = {name: form.dtype for name, form in operation.forms(case).items()}
-    arena = Arena(inputs, placements, dtypes, platform.device)
+    arena = Arena(inputs, placements, dtypes, platform.device, canary)
     forms = list(operation.results(case).values())
     largest = max(forms, key=lambda form: form.size)
     guarded = not paradigm_of(implementation.paradigm).unguarded
-    allocations = GuardedAllocations(platform.device, poison)
+    allocations = GuardedAllocations(platform.device, poison, canary)
     if largest.size <= HUGE:
         for form in forms:
             _prime(form, platform.device, poison)
@@ -125,7 +142,7 @@ def _call(
             allocations if guarded else nullcontext(),
         ):
             started = time.perf_counter()
-            result = operation.call(implementation.function, arena.tensors, case)
+            result = operation.call(bench.function, arena.tensors, case)
             platform.synchronize()
         call.seconds = time.perf_counter() - started
         tensors = _checked(result, arena, platform.device)

@@ -9,13 +9,18 @@ import numpy as np
 STATUSES = ("returned", "raised", "crashed", "hung", "unsupported")
 """How a run can end. ``unsupported``: it was not run, because the platform or the implementation says it cannot."""
 
-DAMAGES = ("out of bounds", "input changed", "unwritten", "conflict")
-"""What a run can do to memory. ``conflict``: programs of one launch touched the same place, in no defined order."""
+DAMAGES = ("recompiled", "inconsistent", "dishonest", "out of bounds", "input changed", "unwritten", "conflict")
+"""What a run can do that it must not.
+
+``recompiled``: equal calls were compiled anew; ``inconsistent``: equal questions got answers that differ;
+``dishonest``: what answered is not what was asked. The others are done to memory; ``conflict``: programs of one launch
+touched the same place, in no defined order.
+"""
 
 
 @dataclass(frozen=True)
 class Damage:
-    """One thing that a kernel did to memory that it must not do; ``detail`` says where and how much."""
+    """One thing that a kernel did that it must not do; ``detail`` says where and how much."""
 
     kind: str
     detail: str
@@ -48,10 +53,12 @@ class Outcome:
     Attributes:
         status: one of :data:`STATUSES`.
         results: what the kernel returned, in its order; most return one tensor.
-        damage: what the run did to memory; empty if nothing.
+        damage: what the run did that it must not; empty if nothing.
         seconds: duration of the call, waiting for the device included; for one that hung or crashed, until it was over.
-        message: the exception, or the signal and the last lines of standard error, or why it is unsupported.
+        message: the exception, or the signal and the last lines of standard error, or why it is unsupported; of a
+            run that returned, what else was noticed.
         input_digest: :func:`golden.inputs.digest` of the inputs as they were handed to the kernel.
+        others: what further calls returned, each with what was different about it; they answer the same question.
     """
 
     status: str
@@ -60,6 +67,7 @@ class Outcome:
     seconds: float = 0.0
     message: str = ""
     input_digest: str = ""
+    others: tuple[tuple[str, tuple[Result, ...]], ...] = ()
 
     def __post_init__(self) -> None:
         if self.status not in STATUSES:

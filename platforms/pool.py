@@ -83,18 +83,31 @@ class Pool:
         self._worker(platform)
 
     def run(
-        self, platform: Platform, implementation_id: str, case: Case, *, time_limit: float | None = None
+        self,
+        platform: Platform,
+        implementation_id: str,
+        case: Case,
+        *,
+        time_limit: float | None = None,
+        contract: str = "",
     ) -> Outcome:
         """Return what came of running an implementation on ``case`` on ``platform``.
 
-        ``time_limit`` replaces the pool's for this call. Raises WorkerError when there is no such implementation, when
+        ``time_limit`` replaces the pool's for this call; ``contract`` names one of :mod:`platforms.contracts` that the
+        implementation is held to, instead of one call. Raises WorkerError when there is no such implementation, when
         the case is not one of its operation, or when the platform cannot be opened; GatewayLost when its process died.
         """
         limit = self._time_limit if time_limit is None else time_limit
         compiles = paradigm_of(implementation_id.split("/")[1] if "/" in implementation_id else "").compiles
         # A runner that is told what the platform lacks need not find it out, which takes longer than most cases.
         lacking = self._descriptions.get(platform.name, {}).get("capabilities")
-        request = {"what": "run", "implementation": implementation_id, "case": case.line, "lacking": lacking}
+        request = {
+            "what": "run",
+            "implementation": implementation_id,
+            "case": case.line,
+            "lacking": lacking,
+            "contract": contract,
+        }
         reply = self._worker(platform).ask(
             implementation_id, request, limit=limit, first_limit=limit * (FIRST_CALL if compiles else 1.0)
         )

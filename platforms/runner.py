@@ -18,8 +18,8 @@ from golden.case import Case, CaseError
 from golden.dtypes import dtype_of
 from kernels.operation import Operation
 from kernels.registry import Catalogue, Implementation
-from platforms import wire
-from platforms.execution import Call, describe, execute, too_huge
+from platforms import contracts, wire
+from platforms.execution import Bench, Call, describe, execute, too_huge
 from platforms.far import NoMemory
 from platforms.log import tail_of
 from platforms.outcome import Outcome
@@ -49,10 +49,13 @@ class Runner:
         self._lacking: dict[str, str] | None = None
         self._last: tuple[str, dict[str, np.ndarray]] = ("", {})
 
-    def run(self, implementation_id: str, line: str, lacking: dict[str, str] | None = None) -> Outcome:
+    def run(
+        self, implementation_id: str, line: str, lacking: dict[str, str] | None = None, contract: str = ""
+    ) -> Outcome:
         """Return what came of running an implementation on the case that ``line`` says.
 
-        ``lacking`` is what the platform cannot do, if that is known. Raises RequestError and CaseError.
+        ``lacking`` is what the platform cannot do, if that is known; ``contract`` names one of
+        :mod:`platforms.contracts` to hold it to, instead of one call. Raises RequestError and CaseError.
         """
         if self._lacking is None:
             self._lacking = lacking
@@ -70,8 +73,9 @@ class Runner:
         inputs = self._inputs(operation, case)
         digest = making.digest(inputs)
         try:
-            call = execute(self.platform, operation, implementation, case, inputs)
-        except NoMemory as error:
+            bench = Bench(self.platform, operation, implementation, case, inputs, implementation.function)
+            call = contracts.check_of(contract)(bench) if contract else execute(bench)
+        except (NoMemory, contracts.NotApplicable) as error:
             return Outcome("unsupported", message=str(error))
         return self._outcome(call, digest)
 
@@ -166,8 +170,9 @@ class Runner:
             results=() if call.message else tuple(call.results),
             damage=tuple(call.damage),
             seconds=call.seconds,
-            message=call.message,
+            message=call.message or call.note,
             input_digest=digest,
+            others=tuple((said, tuple(results)) for said, results in call.others),
         )
 
 
@@ -176,7 +181,9 @@ def answer(runner: Runner, request: dict[str, Any]) -> dict[str, Any]:
     Runner.current = runner
     try:
         if request["what"] == "run":
-            outcome = runner.run(request["implementation"], request["case"], request["lacking"])
+            outcome = runner.run(
+                request["implementation"], request["case"], request["lacking"], request.get("contract", "")
+            )
             return {"ok": wire.outcome_to_value(outcome)}
         if request["what"] == "describe":
             return {"ok": json.dumps(runner.describe())}

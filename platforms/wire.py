@@ -5,6 +5,7 @@ Arrays travel as their little-endian bytes with dtype and shape beside them.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import execnet
@@ -34,28 +35,37 @@ def outcome_to_value(outcome: Outcome) -> dict[str, Any]:
     """Return ``outcome`` as builtin values, for :func:`pack`."""
     return {
         "status": outcome.status,
-        "results": [(_array_to_value(one.array), one.dtype, list(one.shape)) for one in outcome.results],
+        "results": _results_to_value(outcome.results),
         "damage": [(one.kind, one.detail) for one in outcome.damage],
         "seconds": float(outcome.seconds),
         "message": outcome.message,
         "input_digest": outcome.input_digest,
+        "others": [(said, _results_to_value(results)) for said, results in outcome.others],
     }
 
 
 def outcome_from_value(value: dict[str, Any]) -> Outcome:
     """Return the outcome that :func:`outcome_to_value` made ``value`` of; raises WireError for anything else."""
     try:
-        results = [Result(_array_from_value(array), dtype, tuple(shape)) for array, dtype, shape in value["results"]]
         return Outcome(
             status=value["status"],
-            results=tuple(results),
+            results=_results_from_value(value["results"]),
             damage=tuple(Damage(kind, detail) for kind, detail in value["damage"]),
             seconds=value["seconds"],
             message=value["message"],
             input_digest=value["input_digest"],
+            others=tuple((said, _results_from_value(results)) for said, results in value["others"]),
         )
     except (KeyError, TypeError, ValueError) as error:
         raise WireError(f"a worker sent a malformed outcome: {type(error).__name__}: {error}") from None
+
+
+def _results_to_value(results: Sequence[Result]) -> list[Any]:
+    return [(_array_to_value(one.array), one.dtype, list(one.shape)) for one in results]
+
+
+def _results_from_value(value: list[Any]) -> tuple[Result, ...]:
+    return tuple(Result(_array_from_value(array), dtype, tuple(shape)) for array, dtype, shape in value)
 
 
 def _array_to_value(array: np.ndarray) -> tuple[str, tuple[int, ...], bytes]:

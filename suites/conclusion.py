@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import Protocol
 
 import pytest
 
@@ -13,6 +14,14 @@ from suites.run import Run
 from suites.subject import Subject
 
 
+class Asking(Protocol):
+    """How a suite asks its question: of drawn cases, or of given ones. Each returns the failing record, or None."""
+
+    def explore(self, subject: Subject, *, suite: str) -> Record | None: ...
+
+    def replay(self, subject: Subject, cases: Sequence[Case], *, suite: str) -> Record | None: ...
+
+
 def conclude(
     run: Run,
     subject: Subject,
@@ -21,21 +30,23 @@ def conclude(
     asked: Callable[[str], list[Case] | None],
     note: Callable[[str, object], None],
     cases: list[Case] | None = None,
+    asking: Asking | None = None,
 ) -> None:
     """Run what was ``asked`` for of the subject's operation, else the suite's own ``cases``, else drawn ones.
 
-    The test ends accordingly.
+    The test ends accordingly. ``asking`` is how, if not as the run itself does.
 
     ``note`` is pytest's ``record_property``: the word that the progress line shows travels with the report.
     """
+    asking = asking or run
     run.latest.clear()
     note("subject", subject.id)
     named = asked(subject.operation.name)
     chosen = cases if named is None else named
     if chosen is None:
-        failure = run.explore(subject, suite=suite)
+        failure = asking.explore(subject, suite=suite)
     elif chosen:
-        failure = run.replay(subject, chosen, suite=suite)
+        failure = asking.replay(subject, chosen, suite=suite)
     else:
         pytest.skip(f"there are no such cases of {subject.operation.name}")
     note("word", _word(run.latest, failure))

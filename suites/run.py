@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from hypothesis import settings
@@ -63,8 +63,12 @@ class Run:
         reasons = {dtype: next((known[key] for key in tried if key in known), "") for dtype, tried in keys.items()}
         return {dtype: reason for dtype, reason in reasons.items() if reason}
 
-    def one(self, subject: Subject, case: Case, *, suite: str) -> Record:
-        """Run ``case`` on ``subject``; return the record, which has been written."""
+    def one(self, subject: Subject, case: Case, *, suite: str, contract: str = "") -> Record:
+        """Run ``case`` on ``subject``; return the record, which has been written.
+
+        With a ``contract`` (:mod:`platforms.contracts`), that is checked. Each of several outputs is judged and
+        recorded, and the record with the worst verdict returned.
+        """
         subject.operation.check(case)
         reason = self.lacking(subject).get(case.dtype)
         if case.dtype not in subject.dtypes:
@@ -73,7 +77,11 @@ class Run:
             return self._record(subject, case, suite, "unsupported", message=reason)
         try:
             ran = self.pool.run(
-                subject.platform, subject.implementation.id, case, time_limit=self._patience.get(subject.id)
+                subject.platform,
+                subject.implementation.id,
+                case,
+                time_limit=self._patience.get(subject.id),
+                contract=contract,
             )
         except GatewayLost as error:
             ran = Outcome("crashed", message=str(error))
@@ -83,7 +91,10 @@ class Run:
             self._patience[subject.id] = max(least, 10 * self._slowest.get(subject.id, 0.0))
         else:
             self._slowest[subject.id] = max(ran.seconds, self._slowest.get(subject.id, 0.0))
-        return self._judged(subject, case, suite, ran)
+        outputs = [ran, *(replace(ran, results=other, message=said, damage=()) for said, other in ran.others)]
+        if contract:
+            outputs = [replace(one, message=f"contract {contract}; {one.message}".rstrip("; ")) for one in outputs]
+        return worst([self._judged(subject, case, suite, one) for one in outputs])
 
     def explore(self, subject: Subject, *, suite: str) -> Record | None:
         """Run drawn cases on ``subject``; return the record of the smallest failure, or None.
@@ -127,10 +138,10 @@ class Run:
             failures += [record] if outcome_of(record) == "fail" else []
         if not failures:
             return None
-        worst = max(failures, key=lambda record: VERDICTS.index(record.verdict))
+        one = worst(failures)
         if len(cases) == 1:
-            return worst
-        return replace(worst, message=f"{len(failures)} of {len(cases)} cases fail; {worst.message}")
+            return one
+        return replace(one, message=f"{len(failures)} of {len(cases)} cases fail; {one.message}")
 
     def _confirmed(self, subject: Subject, failures: list[Record], suite: str) -> Record:
         """Return the first failure as it is when run once more, and say which other dtypes fail."""
@@ -144,6 +155,8 @@ class Run:
         )
 
     def _judged(self, subject: Subject, case: Case, suite: str, ran: Outcome) -> Record:
+        if ran.status == "unsupported":
+            return self._record(subject, case, suite, "unsupported", message=ran.message)
         standard = self.goldens.of(subject.operation, case)
         if ran.input_digest and ran.input_digest != standard.input_digest:
             message = f"the worker's inputs differ: {ran.input_digest} there, {standard.input_digest} here"
@@ -167,7 +180,7 @@ class Run:
             status = "vacuous"
         if ran.damage:
             status, accounted = ran.damage[0].kind, ""
-        said = "; ".join([one.detail for one in ran.damage] or [verdict.detail])
+        said = "; ".join(filter(None, [ran.message, *([one.detail for one in ran.damage] or [verdict.detail])]))
         return self._record(
             subject, case, suite, status, standard, ran, verdict=verdict, accounted=accounted, message=said
         )
@@ -230,6 +243,11 @@ def _cases(subject: Subject, dtype: str) -> SearchStrategy[Case]:
     if not paradigm_of(subject.implementation.paradigm).costly:
         return drawn
     return drawn.filter(lambda case: max(form.size for form in subject.operation.forms(case).values()) > 1)
+
+
+def worst(records: Iterable[Record]) -> Record:
+    """Return the record with the worst verdict, a failing one if there is one."""
+    return max(records, key=lambda record: (outcome_of(record) == "fail", VERDICTS.index(record.verdict)))
 
 
 def mismatch(subject: Subject, case: Case, ran: Outcome) -> str:

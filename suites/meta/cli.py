@@ -27,9 +27,10 @@ class Finished:
         return {record.implementation: record for record in self.records if outcome(record) == "fail"}
 
 
-def run_pytest(*arguments: str | Path, bundle: Path, timeout: float = 300) -> Finished:
-    """Run ``pytest`` at the root with ``arguments``, its bundle in ``bundle``, which need not exist afterwards."""
-    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "--bundle", str(bundle), *map(str, arguments)]
+def run_pytest(*arguments: str | Path, bundle: Path, suite: str = "equivalence", timeout: float = 300) -> Finished:
+    """Run ``suite`` at the root with ``arguments``, its bundle in ``bundle``, which need not exist afterwards."""
+    asked = [*map(str, arguments), f"suites/test_{suite}.py"]
+    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "--bundle", str(bundle), *asked]
     ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=timeout, check=False)
     records = list(read(bundle).records) if (bundle / "records.jsonl").exists() else []
     return Finished(ended.returncode, ended.stdout + ended.stderr, records)
