@@ -3,7 +3,7 @@
 For floating dtypes they are quiet NaNs with a payload, so that what reads them shows in its result, and arithmetic,
 which makes other NaNs, does not bring them back. For integers, and for float8, whose NaN has no room for
 a payload, they are unlikely numbers; in one byte none is unlikely enough, so whoever finds :data:`POISON` in a result
-must look again with :data:`OTHER_POISON` there.
+must look again with :data:`OTHER_POISON` there. :data:`NUMBER` is what its name says, in every dtype.
 """
 
 from __future__ import annotations
@@ -14,8 +14,7 @@ import numpy as np
 import torch
 
 CANARY, POISON, OTHER_POISON, NUMBER = 0x6D, 0xB2, 0xD5, 0x3C
-"""Around tensors; in memory that a kernel has yet to write; in the same, the second time; and around tensors, the
-second time: an ordinary number in every dtype."""
+"""Around tensors; in memory that a kernel has yet to write; there, the second time; around tensors, the second time."""
 
 _PAYLOAD_BITS = {torch.float64: 51, torch.float32: 22, torch.float16: 9, torch.bfloat16: 6}
 _INTEGERS = {1: torch.int8, 2: torch.int16, 4: torch.int32, 8: torch.int64}

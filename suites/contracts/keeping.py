@@ -1,4 +1,4 @@
-"""Does an implementation keep to the contracts? Few cases, all contracts on each; one that is broken is made smaller."""
+"""Does an implementation keep to the contracts? Few cases, all of them on each; what breaks one is made smaller."""
 
 from __future__ import annotations
 
