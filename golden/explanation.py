@@ -1,0 +1,216 @@
+"""An explanation: golden recomputed under one cause after another, until an output is what that cause makes.
+
+A cause explains an output if it passes before the judge once golden is what that cause makes it, and if it then lies
+so much closer that no chance can be the reason. How much closer is measured by the gain, a sum over elements of
+ln(distance from the contract's golden / distance from the cause's), where no distance is taken as less than half a unit
+of the last place. An error that has nothing to do with a cause is as likely to lie anywhere within its own size as near
+to where the cause would have it, so that exp(-gain) bounds the probability of such a gain by chance: it must be below
+DOUBT, for all causes that are tried together. By the same measure one cause is better than another; those that
+it cannot tell apart are named alike. Of sets of causes the smallest counts, and each of a set must be needed.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import chain
+
+import numpy as np
+
+from golden.causes import Cause, together
+from golden.dtypes import decode, ulp
+from golden.emulation import Emulation, TooLongError
+from golden.judge import Golden, Verdict, judge_all
+
+DOUBT = 1e-6
+"""The probability that chance makes a cause explain an output, or one seem better than another."""
+
+PROMISING = 4
+"""Sets of causes that are tried together with one more: those that gain most."""
+
+MOST = 3
+"""The most causes of one explanation."""
+
+_FARTHEST = 2.0**64
+
+Evaluate = Callable[[Emulation], Mapping[str, Golden]]
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A set of causes, and what becomes of an output under them.
+
+    ``equal`` is the share of elements that are golden's bit for bit; ``alike`` are other causes that make the same.
+    """
+
+    causes: tuple[Cause, ...]
+    verdict: Verdict
+    gain: float
+    equal: float
+    alike: list[Cause] = field(default_factory=list, compare=False)
+
+    @property
+    def name(self) -> str:
+        """The causes in words."""
+        last = self.causes[-1]
+        others = (cause.how if cause.what == last.what else cause.name for cause in self.alike)
+        return " or ".join([" and ".join(cause.name for cause in self.causes), *others])
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """What was tried for an output that is ``before`` the judge what the verdict says, and what explains it.
+
+    ``trials`` are all sets of causes that change anything, in the order tried; ``untried`` says what could not be, and
+    why. ``found`` are the trials that explain, several where they cannot be told apart.
+    """
+
+    before: Verdict
+    equal: float
+    trials: tuple[Trial, ...]
+    found: tuple[Trial, ...]
+    untried: tuple[tuple[Cause, str], ...] = ()
+
+    @property
+    def name(self) -> str:
+        """What explains, in words; "" for nothing."""
+        return ("either " if len(self.found) > 1 else "") + ", or ".join(trial.name for trial in self.found)
+
+    @property
+    def sentence(self) -> str:
+        """The explanation, with the largest error as a share of the bound before and after, or that there is none."""
+        if not self.found:
+            return "unexplained"
+        before, after = (_share(verdict) for verdict in (self.before, self.found[0].verdict))
+        equal = ", bit for bit" if self.found[0].equal == 1 else ""
+        return f"explained by: {self.name} ({before} of the bound -> {after}{equal})"
+
+
+def explain(
+    outputs: Sequence[np.ndarray], contract: Mapping[str, Golden], causes: Iterable[Cause], evaluate: Evaluate
+) -> Explanation:
+    """Return what explains ``outputs`` that are not the ``contract``'s golden results.
+
+    ``evaluate`` computes golden results under an emulation, and may raise TooLongError.
+    """
+    search = _Search(outputs, contract, evaluate)
+    singles = list(search.tried((cause,) for cause in causes))
+    trials, latest = list(singles), singles
+    for _ in range(MOST - 1):
+        if found := search.explaining(latest):
+            break
+        latest = list(search.tried(_larger(latest, singles), within=trials))
+        trials += latest
+    else:
+        found = search.explaining(latest)
+    return Explanation(search.before, search.equal, tuple(trials), tuple(found), tuple(search.untried))
+
+
+def _larger(latest: Sequence[Trial], singles: Sequence[Trial]) -> Iterator[tuple[Cause, ...]]:
+    """Yield each of the most promising sets with one more cause."""
+    promising = sorted((trial for trial in latest if trial.gain > 0), key=lambda trial: -trial.gain)[:PROMISING]
+    seen = set[frozenset[str]]()
+    for trial, single in ((trial, single) for trial in promising for single in singles):
+        several = (*trial.causes, *single.causes)
+        names = frozenset(cause.name for cause in several)
+        if len(names) == len(several) and names not in seen:
+            seen.add(names)
+            yield several
+
+
+class _Search:
+    """One search: what is known of the outputs, and the golden results that were met."""
+
+    def __init__(self, outputs: Sequence[np.ndarray], contract: Mapping[str, Golden], evaluate: Evaluate) -> None:
+        self._outputs = outputs
+        self._contract = contract
+        self._evaluate = evaluate
+        self._met: dict[bytes, Trial | None] = {_signature(contract): None}
+        self._count = 0
+        self.before = judge_all(contract, outputs)
+        self.equal = _equal(contract, outputs)
+        self.untried: list[tuple[Cause, str]] = []
+
+    def tried(self, sets: Iterable[tuple[Cause, ...]], within: Sequence[Trial] = ()) -> Iterator[Trial]:
+        """Yield a trial of each set that changes anything, and that gains more than those of its parts ``within``."""
+        parts = {trial.causes: trial.gain for trial in within}
+        for several in sets:
+            emulation = together(several)
+            if emulation is None:
+                continue
+            try:
+                goldens = self._evaluate(emulation)
+            except TooLongError as error:
+                self.untried.append((several[-1], str(error)))
+                continue
+            self._count += 1
+            signature = _signature(goldens)
+            if signature in self._met:
+                known = self._met[signature]
+                if known and len(several) == 1 and not _same_rounding(several[0], (*known.causes, *known.alike)):
+                    known.alike.append(several[0])
+                continue
+            gain = self._gain(goldens)
+            trial = Trial(several, judge_all(goldens, self._outputs), gain, _equal(goldens, self._outputs))
+            self._met[signature] = trial
+            if all(gain > parts.get(part, -math.inf) - math.log(DOUBT) for part in _parts(several)):
+                yield trial
+
+    def explaining(self, trials: Iterable[Trial]) -> list[Trial]:
+        """Return those of ``trials`` that explain, and that the best of them is not better than."""
+        least = math.log(max(self._count, 1)) - math.log(DOUBT)
+        good = [trial for trial in trials if trial.verdict.passes and trial.gain >= least]
+        best = max((trial.gain for trial in good), default=0.0)
+        return sorted((one for one in good if one.gain > best + math.log(DOUBT)), key=lambda one: -one.gain)
+
+    def _gain(self, goldens: Mapping[str, Golden]) -> float:
+        triples = zip(self._contract.values(), goldens.values(), self._outputs, strict=True)
+        return sum(_gain(contract, golden, output) for contract, golden, output in triples)
+
+
+def _parts(several: tuple[Cause, ...]) -> list[tuple[Cause, ...]]:
+    return [several[:place] + several[place + 1 :] for place in range(len(several))] if len(several) > 1 else []
+
+
+def _gain(contract: Golden, golden: Golden, output: np.ndarray) -> float:
+    """Return the gain of one result; elements that are equal in all respects count once, and open ones not at all."""
+    with np.errstate(all="ignore"):
+        judged = np.isfinite(contract.hard) & np.isfinite(golden.hard)
+        before, after, actual = (
+            decode(x, contract.dtype)[judged].astype(np.float64) for x in (contract.nominal, golden.nominal, output)
+        )
+        triples = np.unique(np.stack([before, after, actual]), axis=1) if actual.size else np.zeros((3, 0))
+        before, after, actual = triples
+        unit = ulp(before, contract.dtype) / 2
+        return float(np.sum(np.log(_distance(before, actual, unit) / _distance(after, actual, unit))))
+
+
+def _distance(golden: np.ndarray, actual: np.ndarray, unit: np.ndarray) -> np.ndarray:
+    """Return how far ``actual`` is from ``golden`` in ``unit``, 1 or more; very far where just one is a number."""
+    same = (golden == actual) | (np.isnan(golden) & np.isnan(actual))
+    distance = np.where(same, 0.0, np.abs(actual - golden) / unit)
+    return np.clip(np.where(np.isfinite(distance), distance, _FARTHEST), 1.0, _FARTHEST)
+
+
+def _equal(goldens: Mapping[str, Golden], outputs: Sequence[np.ndarray]) -> float:
+    """Return the share of elements that are bit-equal to golden's, either zero or any NaN being as good as another."""
+    equal = total = 0
+    for golden, output in zip(goldens.values(), outputs, strict=True):
+        nominal, actual = decode(golden.nominal, golden.dtype), decode(output, golden.dtype)
+        equal += int(((nominal == actual) | (np.isnan(nominal) & np.isnan(actual))).sum())
+        total += output.size
+    return equal / max(total, 1)
+
+
+def _signature(goldens: Mapping[str, Golden]) -> bytes:
+    return b"".join(chain.from_iterable((golden.nominal.tobytes(),) for golden in goldens.values()))
+
+
+def _same_rounding(cause: Cause, others: Iterable[Cause]) -> bool:
+    """Whether the same is done at another step, which is nothing else where it makes no difference."""
+    return any(set(cause.changes.values()) & set(other.changes.values()) for other in others)
+
+
+def _share(verdict: Verdict) -> str:
+    return "?" if verdict.share is None else f"{verdict.share:.3g}"
