@@ -17,6 +17,7 @@ import numpy as np
 from golden.doubled import two_sum
 from golden.dtypes import DType, decode, dtype_of, encode, ulp
 from golden.enclosure.array import PROBABLE, UNIFORM, Enclosure
+from golden.enclosure.elementwise import followed
 from golden.moments import LEAST, Moments, moments, moments_of_sums
 from golden.tally import tallied
 
@@ -101,7 +102,10 @@ def seal(result: Enclosure | np.ndarray, dtype: str) -> Golden:
     with np.errstate(all="ignore"):
         if not isinstance(result, Enclosure):
             return _sealed_as_is(result, kind)
-        return _sealed(result, kind) if kind.is_float else _sealed_whole(result, kind)
+        if not kind.is_float:
+            return _sealed_whole(result, kind)
+        stored = result.precision.emulated.result
+        return _sealed_as_stored(result, kind) if stored else _sealed(result, kind)
 
 
 def _sealed_as_is(result: np.ndarray, kind: DType) -> Golden:
@@ -109,6 +113,15 @@ def _sealed_as_is(result: np.ndarray, kind: DType) -> Golden:
     value = np.asarray(np.ma.getdata(result))  # NumPy's arithmetic makes scalars of arrays of rank 0
     bound = np.where(np.ma.getmaskarray(result), np.inf, 0.0) if np.ma.isMaskedArray(result) else np.zeros(value.shape)
     return Golden(kind.name, value, 0.0, 0.0, bound, bound, encode(value, kind.name), 0.0, 0.0)
+
+
+def _sealed_as_stored(result: Enclosure, kind: DType) -> Golden:
+    """Return the golden result where the last roundings are known, so that nothing is left to round."""
+    for rounding in result.precision.emulated.result:
+        result = followed(result, rounding)
+    value = np.asarray(result.value)
+    hard = np.broadcast_to(result.hard, value.shape)
+    return Golden(kind.name, value, 0.0, result.radius, hard, hard, encode(value, kind.name), 0.0, 0.0)
 
 
 def _sealed_whole(result: Enclosure, kind: DType) -> Golden:

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from golden.accuracy import TABLES, Accuracy
 from golden.dtypes import DType, dtype_of
+from golden.emulation import AS_PROMISED, Emulation
 
 
 class Operands(NamedTuple):
@@ -53,6 +54,7 @@ class Precision:
         operands: how all operands of matrix products are rounded first; None for not at all.
         accumulator: what matrix products are summed in; None for the dtype of the computation.
         flushed: a dtype whose subnormal numbers matrix products take for zero, as operands and as terms.
+        emulated: steps that are not bounded but followed, to see whether an output is what they make.
 
     Whether a multiplication and the addition after it are fused into one rounding is left to the implementation: a sum
     of n products has n roundings at most either way.
@@ -66,6 +68,7 @@ class Precision:
     operands: Operands | None = None
     accumulator: Accumulator | None = None
     flushed: str | None = None
+    emulated: Emulation = AS_PROMISED
 
     @property
     def dtype(self) -> DType | None:

@@ -145,7 +145,8 @@ def _pieces(
 ) -> dict[str, Golden]:
     # Integers, an index or a packed weight, are exact and stay what they are.
     enclosed = {
-        name: Enclosure(value, precision) if value.dtype == np.float64 else value for name, value in values.items()
+        name: Enclosure(precision.emulated.loaded(value), precision) if value.dtype == np.float64 else value
+        for name, value in values.items()
     }
     with np.errstate(all="ignore"):
         results = _several(operation.call(operation.reference, enclosed, case))

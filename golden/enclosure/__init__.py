@@ -28,6 +28,7 @@ from golden.enclosure.elementwise import (
     sin,
     sqrt,
     tanh,
+    toward_zero,
     where,
 )
 from golden.enclosure.movement import broadcast, concatenated, repeated, reshaped, squeezed, swapped, taken, windows
@@ -76,6 +77,7 @@ __all__ = [
     "taken",
     "tanh",
     "total",
+    "toward_zero",
     "where",
     "windows",
 ]

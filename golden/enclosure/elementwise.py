@@ -9,6 +9,7 @@ import numpy as np
 
 from golden import functions
 from golden.dtypes import decode, encode
+from golden.emulation import APPROXIMATIONS, WHOLE, Rounding
 from golden.enclosure.array import (
     BIAS,
     HARD,
@@ -108,24 +109,38 @@ def rsqrt(x: Any) -> Any:
 
 def floor(x: Any) -> Any:
     """Return the largest whole number that is not above each element."""
-    return _stepped(np.floor, x)
+    return _whole(np.floor, x)
 
 
 def nearest_integer(x: Any) -> Any:
     """Return the whole number nearest to each element; of two as near the even one."""
-    return _stepped(np.rint, x)
+    return _whole(np.rint, x)
+
+
+def toward_zero(x: Any) -> Any:
+    """Return each element without its fraction."""
+    return _whole(np.trunc, x)
 
 
 def nearest_in(x: Any, dtype: str) -> Any:
     """Return each element rounded once, to nearest even, to a number of ``dtype``, in whose range it must be."""
-    return _stepped(lambda numbers: decode(encode(numbers, dtype), dtype), x)
+    stored = x.precision.emulated.stored if isinstance(x, Enclosure) else np.asarray
+    return _stepped(lambda numbers: decode(encode(stored(numbers), dtype), dtype), x)
 
 
 def kept(x: Any) -> Any:
     """Return ``x``, a result that implementations may keep in the dtype that the precision names for that."""
-    if not isinstance(x, Enclosure) or not x.precision.kept:
+    if not isinstance(x, Enclosure):
         return x
-    return rounded(x, x.precision.kept)
+    if rounding := x.precision.emulated.computed:
+        return followed(x, rounding)
+    return rounded(x, x.precision.kept) if x.precision.kept else x
+
+
+def followed(x: Enclosure, rounding: Rounding | None) -> Enclosure:
+    """Return ``x`` after a ``rounding`` that is known to happen, so that it moves the value; None for none."""
+    result: Enclosure = _stepped(rounding, x) if rounding else x
+    return result
 
 
 def maximum(x: Any, y: Any) -> Any:
@@ -161,9 +176,11 @@ def _apply(name: str, x: Any, spread: Spread) -> Any:
     if not isinstance(x, Enclosure):
         with np.errstate(all="ignore"):
             return _PLAIN[name](x)
-    precision = x.precision
+    precision, emulated = x.precision, x.precision.emulated
     argument = x.tail if precision.doubled else 0.0
     value, tail, radius = functions.evaluate(name, x.value, argument, doubled=precision.doubled)
+    if emulated.approximation and APPROXIMATIONS[emulated.approximation][0] == name:
+        value, tail = APPROXIMATIONS[emulated.approximation][1](x.value), np.zeros(x.shape)
     finite = np.isfinite(x.value)
     own = asked(precision, name, np.abs(value), np.abs(x.value))
     own[RADIUS] = radius
@@ -172,7 +189,13 @@ def _apply(name: str, x: Any, spread: Spread) -> Any:
     errors = errors_in(x, x.shape)
     if type(errors) is not float:
         own = own + errors.each(lambda e: (1 + precision.unit) * spread(x.value, value, e))
-    return settled(value, precision, tail=tail if precision.doubled else 0.0, errors=own, open_=left_open(x))
+    result = settled(value, precision, tail=tail if precision.doubled else 0.0, errors=own, open_=left_open(x))
+    return followed(result, emulated.functions)
+
+
+def _whole(step: Callable[[np.ndarray], np.ndarray], x: Any) -> Any:
+    emulated = x.precision.emulated.whole if isinstance(x, Enclosure) else None
+    return _stepped(WHOLE[emulated] if emulated else step, x)
 
 
 def _spread_of_tanh(x: np.ndarray, y: np.ndarray, e: np.ndarray) -> np.ndarray:

@@ -21,6 +21,7 @@ from golden.enclosure.array import (
     settled,
     shared,
 )
+from golden.enclosure.elementwise import followed
 from golden.enclosure.errors import RADIUS, Errors, Row, rowwise
 from golden.enclosure.reductions import accumulation, one_sided, repeats, unrounded_below
 from golden.exact import matmul as exact_matmul
@@ -44,6 +45,8 @@ def matmul(a: Any, b: Any, plus: Any = None) -> Any:
     left, right = (_finite(x) for x in operands)
     product = exact_matmul(left, right, doubled=precision.doubled)
     value, tail, magnitude = product.value, product.tail, product.magnitude
+    if sums := precision.emulated.sums:
+        value, tail = sums.products(left, right), np.zeros_like(value)
     aligned, terms = _aligned(left, right, magnitude, precision), left.shape[-1]
     addend = None if plus is None else lifted(plus, precision).value
     if addend is not None:
@@ -56,7 +59,9 @@ def matmul(a: Any, b: Any, plus: Any = None) -> Any:
     if addend is not None:
         # What the sum loses of an addend that comes to many elements, it loses in all of them.
         errors = errors + rows(value.shape, radius=2 * UNIT**2 * magnitude, bias=precision.unit * np.abs(value))
-    if a.is_exact and b.is_exact and not precision.flushed and _parts(precision) == 1:
+    if sums and a.is_exact and b.is_exact:  # every rounding has been followed
+        errors = errors * 0.0
+    elif a.is_exact and b.is_exact and not precision.flushed and _parts(precision) == 1:
         rounded_ = aligned > _unrounded(left, right, aligned, precision)
         if addend is not None:
             rounded_ |= aligned > unrounded_below(precision, _finite(addend))
@@ -104,6 +109,9 @@ def _doubtful(a: Enclosure, b: Enclosure) -> np.ndarray | bool:
 def _fed(x: Enclosure) -> Enclosure:
     """Return an operand as a matrix unit is fed with it: what was computed may be rounded to the tensors' own dtype."""
     computed = not x.is_exact or (x.precision.fed and not _held(x, x.precision.fed))
+    emulated = x.precision.emulated
+    if rounding := emulated.operands or (emulated.computed if computed else None):
+        return followed(x, rounding)
     return rounded(x, x.precision.fed) if x.precision.fed and computed else x
 
 

@@ -58,6 +58,8 @@ def total(x: Any, axis: int, *, rounds: bool = False) -> Any:
         return np.sum(x, axis=axis, keepdims=True)
     n, precision = x.shape[axis], x.precision
     value, tail, radius = exact_total(x.value, x.tail if precision.doubled else 0.0, axis)
+    if sums := precision.emulated.sums:
+        value, tail = sums.total(x.value, axis), np.zeros_like(value)
     magnitude = np.sum(np.abs(x.value), axis=axis, keepdims=True)
     errors, alike = errors_in(x, x.shape), repeats(x.value, axis)
     if type(errors) is not float:
@@ -67,7 +69,7 @@ def total(x: Any, axis: int, *, rounds: bool = False) -> Any:
     if alike:
         own = one_sided(own)
     if x.is_exact and not rounds:
-        own = own * (magnitude > unrounded_below(precision, x.value))
+        own = own * (0.0 if sums else magnitude > unrounded_below(precision, x.value))
     own[RADIUS] = own.radius + (radius if precision.doubled else radius + np.abs(tail))
     open_ = np.any(np.broadcast_to(left_open(x), x.shape), axis=axis, keepdims=True)
     return settled(value, precision, tail=tail if precision.doubled else 0.0, errors=errors + own, open_=open_)
@@ -82,6 +84,8 @@ def cumulative(x: Any, axis: int, *, reverse: bool = False) -> Any:
         return _running(x, axis, reverse)
     n, precision = x.shape[axis], x.precision
     value, tail, radius = exact_cumulative(x.value, x.tail if precision.doubled else 0.0, axis, reverse=reverse)
+    if sums := precision.emulated.sums:
+        value, tail = sums.running(x.value, axis, reverse=reverse), np.zeros_like(value)
     magnitude, errors = _running(np.abs(x.value), axis, reverse), errors_in(x, x.shape)
     if type(errors) is not float:
         errors = shared(errors).each(lambda row: _running(np.broadcast_to(row, x.shape), axis, reverse))
@@ -90,7 +94,7 @@ def cumulative(x: Any, axis: int, *, reverse: bool = False) -> Any:
     own = _additions(np.expand_dims(additions, tuple(range(1, value.ndim - axis % value.ndim))), magnitude, precision)
     own = one_sided(own) if repeats(x.value, axis) else shared(own)
     if x.is_exact:
-        own = own * (magnitude > unrounded_below(precision, x.value))
+        own = own * (0.0 if sums else magnitude > unrounded_below(precision, x.value))
     own[RADIUS] += radius if precision.doubled else radius + np.abs(tail)
     open_ = _running(np.broadcast_to(left_open(x), x.shape).astype(np.int64), axis, reverse) > 0
     return settled(value, precision, tail=tail if precision.doubled else 0.0, errors=errors + own, open_=open_)

@@ -56,20 +56,20 @@ class Cast(Elementwise):
     def reference(self, x: Any, *, dtype: str) -> Any:
         numbers, kind = enclosure.numbers(x), dtype_of(dtype)
         if kind.is_float:
-            return _floats(numbers, kind)
-        return _rounded(numbers, dtype) if numbers.dtype == np.int64 else _integers(numbers, kind)
+            return _floats(x, numbers, kind)
+        return _rounded(numbers, dtype) if numbers.dtype == np.int64 else _integers(x, numbers, kind)
 
 
-def _floats(numbers: np.ndarray, kind: DType) -> np.ma.MaskedArray:
+def _floats(x: Any, numbers: np.ndarray, kind: DType) -> np.ma.MaskedArray:
     once, through = _rounded(numbers, kind.name), _rounded(_rounded(numbers, "float32"), kind.name)
     open_ = (once != through) & ~np.isnan(once) if kind.unit > dtype_of("float32").unit else np.zeros(once.shape, bool)
     if kind.name in FLOAT8S:
         open_ |= ~np.isfinite(once) & ~np.isnan(numbers)
-    return np.ma.masked_array(once, open_)
+    return np.ma.masked_array(enclosure.numbers(enclosure.nearest_in(x, kind.name)), open_)
 
 
-def _integers(numbers: np.ndarray, kind: DType) -> np.ma.MaskedArray:
-    whole, ends = np.trunc(numbers), np.iinfo(kind.storage)
+def _integers(x: Any, numbers: np.ndarray, kind: DType) -> np.ma.MaskedArray:
+    whole, ends = enclosure.numbers(enclosure.toward_zero(x)), np.iinfo(kind.storage)
     inside = (whole >= float(ends.min)) & (whole < float(ends.max) + 1)  # NaN is neither
     return np.ma.masked_array(np.where(inside, whole, 0.0).astype(np.int64), ~inside)
 
