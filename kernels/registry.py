@@ -19,6 +19,7 @@ from types import ModuleType
 from typing import Any
 
 from golden import numerics as declarations
+from golden.case import Case
 from kernels import features
 from kernels.operation import DECLARED, Operation
 
@@ -40,6 +41,11 @@ class KernelFileError(Exception):
     """A kernel file cannot be used; the message names the file and says what would be right."""
 
 
+def _nothing(case: Case) -> str:
+    """What an implementation refuses that is written for every case of its dtypes."""
+    return ""
+
+
 @dataclass(frozen=True)
 class Implementation:
     """One way to compute an operation.
@@ -53,6 +59,7 @@ class Implementation:
         needs: what it needs of a platform beside its paradigm, of :data:`kernels.features.FEATURES`.
         deterministic: whether it declares that equal calls return equal bits. One that does not, made of atomics say,
             has its spread measured.
+        refuses: says of a case why it is not written for it, or "".
         source: the file that it stands in.
     """
 
@@ -66,6 +73,7 @@ class Implementation:
     dtypes: tuple[str, ...] | None = None
     needs: tuple[str, ...] = ()
     deterministic: bool = True
+    refuses: Callable[[Case], str] = _nothing
     source: str = ""
 
     @property
@@ -97,6 +105,7 @@ def implementation(
     dtypes: Sequence[str] | None = None,
     needs: Sequence[str] = (),
     deterministic: bool = True,
+    refuses: Callable[[Case], str] = _nothing,
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Return a decorator that registers a function as one implementation of ``operation``.
 
@@ -122,6 +131,7 @@ def implementation(
                 dtypes=tuple(dtypes) if dtypes is not None else None,
                 needs=tuple(needs),
                 deterministic=deterministic,
+                refuses=refuses,
                 source=function.__code__.co_filename if hasattr(function, "__code__") else function.__module__,
             )
         )

@@ -73,7 +73,7 @@ class Run:
         reason = self.lacking(subject).get(case.dtype)
         if case.dtype not in subject.dtypes:
             reason = f"written for {', '.join(subject.dtypes)}, not {case.dtype}"
-        if reason:
+        if reason := reason or subject.implementation.refuses(case):
             return self._record(subject, case, suite, "unsupported", message=reason)
         try:
             ran = self.pool.run(

@@ -8,10 +8,19 @@ from __future__ import annotations
 
 import torch
 
+from golden.case import Case
 from kernels import implementation
 from kernels.toolchains.cuda import CudaSource
 
 SOURCE = CudaSource(__file__)
+
+
+LONGEST = 128
+"""The longest head: ``LONGEST`` of the source."""
+
+
+def _long_heads(case: Case) -> str:
+    return f"written for heads of {LONGEST} elements at most" if case.dims["d"] > LONGEST else ""
 
 
 def _attended(
@@ -32,7 +41,7 @@ def _attended(
     return out
 
 
-@implementation("attention", paradigm="cuda")
+@implementation("attention", paradigm="cuda", refuses=_long_heads)
 def warp_per_query(
     q: torch.Tensor,
     k: torch.Tensor,
@@ -47,7 +56,13 @@ def warp_per_query(
     return _attended("warp_per_query", q, k, v, causal=causal, scale=scale, softcap=softcap, window=window)
 
 
-@implementation("attention", paradigm="cuda", optimizes="warp_per_query", technique="tiles in shared memory")
+@implementation(
+    "attention",
+    paradigm="cuda",
+    optimizes="warp_per_query",
+    technique="tiles in shared memory",
+    refuses=_long_heads,
+)
 def tiled(
     q: torch.Tensor,
     k: torch.Tensor,
@@ -62,7 +77,7 @@ def tiled(
     return _attended("tiled", q, k, v, causal=causal, scale=scale, softcap=softcap, window=window)
 
 
-@implementation("attention", paradigm="cuda", optimizes="tiled", technique="masked tiles skipped")
+@implementation("attention", paradigm="cuda", optimizes="tiled", technique="masked tiles skipped", refuses=_long_heads)
 def skipping(
     q: torch.Tensor,
     k: torch.Tensor,

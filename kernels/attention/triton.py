@@ -13,6 +13,7 @@ import triton
 import triton.language as tl
 from triton.tools.tensor_descriptor import TensorDescriptor
 
+from golden.case import Case
 from kernels import implementation
 from kernels.scaled_dot_product import LOG2_E
 from kernels.softmax.triton import three_pass
@@ -356,8 +357,17 @@ def border(
     return launch(q, k, v, causal, scale, softcap, window)
 
 
+def _long_heads(case: Case) -> str:
+    return f"written for heads of {max(LARGE)} elements at most" if case.dims["d"] > max(LARGE) else ""
+
+
 @implementation(
-    "attention", paradigm="triton", optimizes="border", technique="tiles that fill shared memory", dtypes=_NARROW
+    "attention",
+    paradigm="triton",
+    optimizes="border",
+    technique="tiles that fill shared memory",
+    dtypes=_NARROW,
+    refuses=_long_heads,
 )
 def large(
     q: torch.Tensor,
@@ -378,7 +388,14 @@ def large(
     return launch(q, k, v, causal, scale, softcap, window, shape=_large(q) if side_by_side else None)
 
 
-@implementation("attention", paradigm="triton", optimizes="large", technique="tensor descriptors", dtypes=_NARROW)
+@implementation(
+    "attention",
+    paradigm="triton",
+    optimizes="large",
+    technique="tensor descriptors",
+    dtypes=_NARROW,
+    refuses=_long_heads,
+)
 def described(
     q: torch.Tensor,
     k: torch.Tensor,
@@ -394,8 +411,5 @@ def described(
 
 
 def _large(q: torch.Tensor) -> Shape:
-    """Return the large shape for heads as ``q`` has; raises ValueError for larger ones than there is one for."""
-    fitting = [shape for size, shape in LARGE.items() if q.shape[-1] <= size]
-    if not fitting:
-        raise ValueError(f"heads of {q.shape[-1]} elements; these programs hold at most {max(LARGE)}")
-    return fitting[0]
+    """Return the large shape for heads as ``q`` has."""
+    return next(shape for size, shape in LARGE.items() if q.shape[-1] <= size)
