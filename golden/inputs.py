@@ -140,6 +140,11 @@ def _halves(words: Words, shape: tuple[int, ...], dtype: DType) -> np.ndarray:
     return words.sign(*shape) * (words.below(2**13, *shape) >> (13 - bits)) / 2
 
 
+def _steps(words: Words, shape: tuple[int, ...], dtype: DType) -> np.ndarray:
+    """Uniform in (0, 2**-7): the steps of integers of 8 bits that stand for numbers up to 1."""
+    return _positive(words, shape, dtype) * 2.0**-7
+
+
 def _full(words: Words, shape: tuple[int, ...], dtype: DType) -> np.ndarray:
     """Every bit pattern of an integer dtype."""
     return words.take(*shape).astype(np.int64)
@@ -168,13 +173,13 @@ FLOAT_REGIMES: dict[str, Law] = {
 }
 """The laws of values for floating dtypes, by name."""
 
-FLOAT_REGIMES_ON_REQUEST: dict[str, Law] = {"halves": _halves}
+FLOAT_REGIMES_ON_REQUEST: dict[str, Law] = {"halves": _halves, "steps": _steps}
 """Laws that only those contracts draw from that name them."""
 
 _INFINITE = ("inf", "masked")
 """Regimes whose special values are infinities."""
 
-ORDINARY = ("normal", "shifted", "positive", "integers", "wide", "cancelling", "full")
+ORDINARY = ("normal", "shifted", "positive", "integers", "wide", "cancelling", "full", "steps")
 """Regimes without special values and far from the ends of the range, where precision decides."""
 
 INTEGER_REGIMES: dict[str, Law] = {"normal": _integers, "integers": _integers, "full": _full, "extremes": _extremes}

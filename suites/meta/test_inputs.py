@@ -81,6 +81,11 @@ def test_each_regime_holds_what_it_promises(dtype: str) -> None:
     assert not np.signbit(zeros[zeros == 0]).all()
 
 
+def test_steps_are_small_positive_numbers() -> None:
+    steps = values("steps", "float32")
+    assert 0 < steps.min() < 2.0**-14 < 2.0**-8 < steps.max() < 2.0**-7
+
+
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 def test_halves_are_half_of_them_no_whole_numbers_and_have_few_bits(dtype: str) -> None:
     halves = values("halves", dtype)
