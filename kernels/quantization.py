@@ -1,4 +1,4 @@
-"""What the contracts of quantization have in common: rows of numbers, and a scale for each row."""
+"""What the contracts of quantization have in common: rows of numbers, and a scale for each row, of caches too."""
 
 from __future__ import annotations
 
@@ -35,6 +35,18 @@ class RowScaled(Operation, abstract=True):
     def regimes(self, dtype: str, tensor: str) -> tuple[str, ...]:
         # Small whole numbers have powers of two among them, by which every division is exact, so that ties are judged.
         return ("positive", "integers", "wide") if tensor == "scale" else super().regimes(dtype, tensor)
+
+
+CACHE_DTYPES = ("float32", "float16", "bfloat16")
+"""The dtypes of queries to caches of int8."""
+
+CACHE_SCALES = ("steps", "nan")
+"""Where scales of caches come from: scores stay within what an exponential can tell apart, or a NaN spoils them."""
+
+
+def dequantized(cache: np.ndarray, scale: Any) -> Any:
+    """Return the numbers of a cache of int8, each vector along its last axis times its scale."""
+    return cache.astype(np.float64) * enclosure.reshaped(scale, (*enclosure.numbers(scale).shape, 1))
 
 
 def quotient(x: Any, scale: Any) -> Any:

@@ -1,7 +1,7 @@
 """decode_attention in Triton: a program for the heads of one sequence that share a head of the caches.
 
 They are rows of one tile, so that matrix units have something to do and a cache is read once for all of them. Caches
-may be whole or in pages: a key's place is looked up in a table then.
+may be whole or in pages: a key's place is looked up in a table then. They may be int8, with a scale for each vector.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ _KEYS = {torch.float64: 16, torch.float32: 32, torch.float16: 64, torch.bfloat16
 
 @triton.jit
 def _decode(
-    q, k, v, table, lengths, out, peaks, totals, batches, heads, shared_heads, parts, span, size,
-    q0, q1, q2, k0, k1, k2, k3, v0, v1, v2, v3, table0, table1, lengths0,
+    q, k, v, k_scale, v_scale, table, lengths, out, peaks, totals, batches, heads, shared_heads, parts, span, size,
+    q0, q1, q2, k0, k1, k2, k3, v0, v1, v2, v3, ks0, ks1, ks2, vs0, vs1, vs2, table0, table1, lengths0,
     SCALE: tl.constexpr, M: tl.constexpr, N: tl.constexpr, D: tl.constexpr, PAGE: tl.constexpr,
-    SPLIT: tl.constexpr, WIDE: tl.constexpr,
+    SCALED: tl.constexpr, SPLIT: tl.constexpr, WIDE: tl.constexpr,
 ):  # fmt: skip
     """Write what ``span`` keys of one sequence give: the result (B, H, D), or if SPLIT a part of it (parts, B, H, D).
 
@@ -49,15 +49,20 @@ def _decode(
         read = cached[:, None] & (inner[None, :] < size)
         if PAGE:
             entry = tl.load(table + batch * table0 + (column // PAGE) * table1, mask=cached, other=0).to(tl.int64)
-            at_key = entry * k0 + (column % PAGE).to(tl.int64) * k2
-            at_value = entry * v0 + (column % PAGE).to(tl.int64) * v2
+            slot = (column % PAGE).to(tl.int64)
         else:
-            at_key, at_value = batch * k0 + column.to(tl.int64) * k2, batch * v0 + column.to(tl.int64) * v2
-        right = tl.load(k + shared * k1 + at_key[:, None] + inner[None, :] * k3, mask=read, other=0.0)
-        scores = tl.dot(left, tl.trans(right), input_precision="ieee", out_dtype=WIDE) * SCALE
+            entry, slot = batch, column.to(tl.int64)
+        at_key, at_value = entry * k0 + slot * k2, entry * v0 + slot * v2
+        right = tl.load(k + shared * k1 + at_key[:, None] + inner[None, :] * k3, mask=read, other=0)
+        scores = tl.dot(left, tl.trans(right.to(left.dtype)), input_precision="ieee", out_dtype=WIDE) * SCALE
+        if SCALED:
+            scores *= tl.load(k_scale + entry * ks0 + shared * ks1 + slot * ks2, mask=cached, other=0.0)[None, :]
         scores = tl.where(cached[None, :], scores, float("-inf"))
         weights, faded, peak, total = weighed(scores, peak, total, 1.0, True)
-        block = tl.load(v + shared * v1 + at_value[:, None] + inner[None, :] * v3, mask=read, other=0.0)
+        block = tl.load(v + shared * v1 + at_value[:, None] + inner[None, :] * v3, mask=read, other=0)
+        if SCALED:
+            each = tl.load(v_scale + entry * vs0 + shared * vs1 + slot * vs2, mask=cached, other=0.0)
+            block = (block.to(WIDE) * each[:, None]).to(left.dtype)
         result = tl.dot(weights.to(block.dtype), block, result * faded, input_precision="ieee", out_dtype=WIDE)
     row = batch * heads + head
     if SPLIT:
@@ -93,9 +98,11 @@ def decode(
     *,
     split: bool,
     table: torch.Tensor | None = None,
+    scales: tuple[torch.Tensor, torch.Tensor] | None = None,
 ) -> torch.Tensor:
     """Return the attention of ``q`` (B, H, D) to caches (B, HK, S, D), or with a ``table`` (B, slots) to (P, HK, page,
-    D), in one pass or split into parts that are joined by a second kernel.
+    D), in one pass or split into parts that are joined by a second kernel. Caches of int8 come with ``scales`` of their
+    vectors, of the same shape without D.
     """
     out = torch.empty(q.shape, dtype=q.dtype, device=q.device)
     if not out.numel():
@@ -111,13 +118,15 @@ def decode(
     if split:
         partial = torch.empty((parts, *q.shape), dtype=precise, device=q.device)
         peaks, totals = (torch.empty((parts, batches, heads), dtype=precise, device=q.device) for _ in range(2))
+    k_scale, v_scale = scales or (q, q)
     _decode[(parts * batches * shared,)](
-        q, k, v, lengths if table is None else table, lengths, partial, peaks, totals,
+        q, k, v, k_scale, v_scale, lengths if table is None else table, lengths, partial, peaks, totals,
         batches, heads, shared, parts, span, size,
-        *q.stride(), *k.stride(), *v.stride(), *((0, 0) if table is None else table.stride()), lengths.stride(0),
+        *q.stride(), *k.stride(), *v.stride(), *k_scale.stride(), *v_scale.stride(),
+        *((0, 0) if table is None else table.stride()), lengths.stride(0),
         SCALE=(size**-0.5 if scale is None else scale) * LOG2_E,
         M=max(16, triton.next_power_of_2(heads // shared)), N=keys, D=depth, PAGE=page,
-        SPLIT=split, WIDE=wide(q.dtype), num_stages=2,
+        SCALED=scales is not None, SPLIT=split, WIDE=wide(q.dtype), num_stages=2,
     )  # fmt: skip
     if split:
         rows = batches * heads

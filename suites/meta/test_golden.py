@@ -284,6 +284,12 @@ FORMULAS: dict[str, Callable[..., Any]] = {
     "varlen_attention": varlen_attention,
     "decode_attention": decode_attention,
     "paged_attention": paged_attention,
+    "decode_attention_int8": lambda q, k, v, k_scale, v_scale, lengths, scale: decode_attention(
+        q, k * k_scale[..., None], v * v_scale[..., None], lengths, scale=scale
+    ),
+    "paged_attention_int8": lambda q, k, v, k_scale, v_scale, page_table, lengths, scale: paged_attention(
+        q, k * k_scale[..., None], v * v_scale[..., None], page_table, lengths, scale=scale
+    ),
     "rope": rope,
     "dequant_gemm": dequant_gemm,
     "gemm_bias": lambda a, b, bias: product(a, b) + bias,

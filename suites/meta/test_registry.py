@@ -105,6 +105,8 @@ dequant_gemm(a, packed, scales, zeros, *, bits, group_size) conv2d(x, weight, *,
 attention(q, k, v, *, causal, scale, softcap, window) varlen_attention(q, k, v, cu_q, cu_k, *, causal, scale)
 decode_attention(q, k_cache, v_cache, lengths, *, scale) rope(x, cos, sin)
 paged_attention(q, k_pages, v_pages, page_table, lengths, *, scale)
+decode_attention_int8(q, k_cache, v_cache, k_scale, v_scale, lengths, *, scale)
+paged_attention_int8(q, k_pages, v_pages, k_scale, v_scale, page_table, lengths, *, scale)
 """
 """What other people's kernels are written to: torch's names, order and meaning."""
 
