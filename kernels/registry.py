@@ -147,15 +147,16 @@ def load(paths: Iterable[str | Path] = ()) -> Catalogue:
     """
     modules = [_import_built_in(name) for name in _built_in_modules()]
     modules += [_import_file(file) for path in paths for file in _files_of(Path(path))]
-    loaded = {module for module in modules if module}
+    # In the order of the files, also where one of them has imported another before its turn.
+    order = {module: number for number, module in enumerate(modules)}
     operations: dict[str, Operation] = {}
-    for contract in DECLARED:
-        if contract.__module__ in loaded:
-            _add_operation(operations, contract)
+    contracts = [one for one in DECLARED if one.__module__ in order]
+    for contract in sorted(contracts, key=lambda one: order[one.__module__]):
+        _add_operation(operations, contract)
     implementations: dict[str, Implementation] = {}
-    for one in _IMPLEMENTATIONS:
-        if one.function.__module__ in loaded:
-            _add_implementation(implementations, one, operations)
+    registered = [one for one in _IMPLEMENTATIONS if one.function.__module__ in order]
+    for one in sorted(registered, key=lambda one: order[one.function.__module__]):
+        _add_implementation(implementations, one, operations)
     _check_ladders(implementations)
     absent = dict(_ABSENT[module] for module in modules if module in _ABSENT)
     return Catalogue(operations, implementations, absent)
