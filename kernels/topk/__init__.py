@@ -23,7 +23,7 @@ class Topk(Operation):
     dtypes = (*FLOATS, "int64")
     neutral = float("-inf")
     policies: ClassVar = {
-        "ties": "of equal elements any are taken, in any order; no index comes twice, and each with its element",
+        "ties": "of equal elements any are taken, in any order; each index comes once, with its element",
         "NaN": "counts as the largest of all",
         "empty": "k = 0 gives empty results",
     }
