@@ -60,8 +60,20 @@ def for_processor(source: Path, chosen: Target) -> Path:
 @functools.cache
 def for_device(source: Path, major: int, minor: int) -> Path:
     """Return the library of ``source`` for devices of a compute capability; raises BuildError, also without nvcc."""
-    command = [nvcc(), "-O3", "-std=c++17", f"-arch=sm_{major}{minor}", "-shared", "-Xcompiler", "-fPIC", "-x", "cu"]
-    return build([source], command)
+    return build([source], [*_device_compiler(f"sm_{major}{minor}"), "-shared", "-Xcompiler", "-fPIC"])
+
+
+@functools.cache
+def device_code(source: Path, architecture: str) -> Path:
+    """Return the cubin of ``source`` for an architecture, such as ``sm_90``, that no device here need have.
+
+    Raises BuildError, also without nvcc.
+    """
+    return build([source], [*_device_compiler(architecture), "-cubin"])
+
+
+def _device_compiler(architecture: str) -> list[str]:
+    return [nvcc(), "-O3", "-std=c++17", f"-arch={architecture}", "-x", "cu"]
 
 
 def nvcc() -> str:

@@ -14,6 +14,7 @@ import torch
 from golden.case import Case
 from golden.inputs import make_inputs
 from kernels.registry import load
+from kernels.toolchains import cuda
 from kernels.toolchains.cxx import build as building
 from kernels.toolchains.cxx.build import BuildError, build
 from kernels.toolchains.cxx.target import Target
@@ -147,6 +148,19 @@ def test_a_build_is_made_once_and_anew_when_its_source_changes(tmp_path: Path, m
     with pytest.raises(BuildError, match="exit code 1"):
         build([source], command)
     building._cache.cache_clear()
+
+
+def test_device_code_needs_no_device(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(building, "_cache", lambda: tmp_path)
+    source = tmp_path / "empty.cu"
+    source.write_text("__global__ void empty() {}\n")
+    try:
+        cuda.nvcc()
+    except BuildError as missing:
+        pytest.skip(str(missing))
+    assert cuda.device_code(source, "sm_90").read_bytes()[:4] == b"\x7fELF"
+    with pytest.raises(BuildError, match="sm_1"):
+        cuda.device_code(source, "sm_1")
 
 
 def test_a_target_survives_json_and_nothing_else_is_one() -> None:
