@@ -32,21 +32,21 @@ _STAGES = 2
 
 
 def _online(dtype: str, longest: int) -> Any:
-    b, h, shared, sq, sk, d = (T.dynamic(name) for name in ("b", "h", "shared", "sq", "sk", "d"))
+    heads, each, sq, sk, d = (T.dynamic(name) for name in ("heads", "each", "sq", "sk", "d"))
     accumulator = wide(dtype)
 
     @T.prim_func
     def attention(
-        q: T.Tensor((b, h, sq, d), dtype),
-        k: T.Tensor((b, shared, sk, d), dtype),
-        v: T.Tensor((b, shared, sk, d), dtype),
-        out: T.Tensor((b, h, sq, d), dtype),
+        q: T.Tensor((heads, each, sq, d), dtype),
+        k: T.Tensor((heads, sk, d), dtype),
+        v: T.Tensor((heads, sk, d), dtype),
+        out: T.Tensor((heads, each, sq, d), dtype),
         scale: T.float64,
         softcap: T.float64,
         causal: T.int32,
         window: T.int32,
     ):
-        with T.Kernel(T.ceildiv(sq, THREADS), h, b, threads=THREADS) as (bx, by, bz):
+        with T.Kernel(T.ceildiv(sq, THREADS), each, heads, threads=THREADS) as (bx, by, bz):
             peak = T.alloc_local((1,), accumulator)
             total = T.alloc_local((1,), accumulator)
             score = T.alloc_local((1,), accumulator)
@@ -56,7 +56,6 @@ def _online(dtype: str, longest: int) -> Any:
             for i in T.Parallel(THREADS):
                 row = bx * THREADS + i
                 if row < sq:
-                    head = by // (h // shared)
                     peak[0] = -T.infinity(accumulator)
                     total[0] = 0
                     for c in T.serial(d):
@@ -65,9 +64,7 @@ def _online(dtype: str, longest: int) -> Any:
                         if ((causal == 0) | (j <= row)) & (j - row < window) & (row - j < window):
                             score[0] = 0
                             for c in T.serial(d):
-                                score[0] += T.cast(q[bz, by, row, c], accumulator) * T.cast(
-                                    k[bz, head, j, c], accumulator
-                                )
+                                score[0] += T.cast(q[bz, by, row, c], accumulator) * T.cast(k[bz, j, c], accumulator)
                             score[0] = score[0] * T.cast(scale, accumulator)
                             if softcap > 0:
                                 cap = T.cast(softcap, accumulator)
@@ -81,7 +78,7 @@ def _online(dtype: str, longest: int) -> Any:
                             peak[0] = higher[0]
                             total[0] = total[0] * fade[0] + score[0]
                             for c in T.serial(d):
-                                result[c] = result[c] * fade[0] + score[0] * T.cast(v[bz, head, j, c], accumulator)
+                                result[c] = result[c] * fade[0] + score[0] * T.cast(v[bz, j, c], accumulator)
                     for c in T.serial(d):
                         out[bz, by, row, c] = T.cast(result[c] / total[0], dtype)
 
@@ -89,20 +86,20 @@ def _online(dtype: str, longest: int) -> Any:
 
 
 def _flash(dtype: str, size: int) -> Any:
-    b, h, shared, sq, sk, d = (T.dynamic(name) for name in ("b", "h", "shared", "sq", "sk", "d"))
+    heads, each, sq, sk, d = (T.dynamic(name) for name in ("heads", "each", "sq", "sk", "d"))
 
     @T.prim_func
     def attention(
-        q: T.Tensor((b, h, sq, d), dtype),
-        k: T.Tensor((b, shared, sk, d), dtype),
-        v: T.Tensor((b, shared, sk, d), dtype),
-        out: T.Tensor((b, h, sq, d), dtype),
+        q: T.Tensor((heads, each, sq, d), dtype),
+        k: T.Tensor((heads, sk, d), dtype),
+        v: T.Tensor((heads, sk, d), dtype),
+        out: T.Tensor((heads, each, sq, d), dtype),
         scale: T.float32,
         softcap: T.float32,
         causal: T.int32,
         window: T.int32,
     ):
-        with T.Kernel(T.ceildiv(sq, SIDE), h, b, threads=THREADS) as (bx, by, bz):
+        with T.Kernel(T.ceildiv(sq, SIDE), each, heads, threads=THREADS) as (bx, by, bz):
             queries = T.alloc_shared((SIDE, size), dtype)
             keys = T.alloc_shared((SIDE, size), dtype)
             values = T.alloc_shared((SIDE, size), dtype)
@@ -114,14 +111,13 @@ def _flash(dtype: str, size: int) -> Any:
             fade = T.alloc_fragment((SIDE,), "float32")
             partial = T.alloc_fragment((SIDE,), "float32")
             total = T.alloc_fragment((SIDE,), "float32")
-            head = by // (h // shared)
             T.copy(q[bz, by, bx * SIDE : (bx + 1) * SIDE, 0:size], queries)
             T.fill(peak, -T.infinity("float32"))
             T.clear(total)
             T.clear(result)
             for step in T.serial(T.ceildiv(sk, SIDE)):
-                T.copy(k[bz, head, step * SIDE : (step + 1) * SIDE, 0:size], keys)
-                T.copy(v[bz, head, step * SIDE : (step + 1) * SIDE, 0:size], values)
+                T.copy(k[bz, step * SIDE : (step + 1) * SIDE, 0:size], keys)
+                T.copy(v[bz, step * SIDE : (step + 1) * SIDE, 0:size], values)
                 T.clear(scores)
                 T.gemm(queries, keys, scores, transpose_B=True, policy=T.GemmWarpPolicy.FullRow)
                 for i, j in T.Parallel(SIDE, SIDE):
@@ -157,17 +153,17 @@ def _flash(dtype: str, size: int) -> Any:
 
 def _ahead(dtype: str, size: int, causal: bool, skipping: bool) -> Any:
     """Return the same without softcap and window; ``skipping`` leaves out tiles that no query of a block sees."""
-    b, h, shared, sq, sk = (T.dynamic(name) for name in ("b", "h", "shared", "sq", "sk"))
+    heads, each, sq, sk = (T.dynamic(name) for name in ("heads", "each", "sq", "sk"))
 
     @T.prim_func
     def attention(
-        q: T.Tensor((b, h, sq, size), dtype),
-        k: T.Tensor((b, shared, sk, size), dtype),
-        v: T.Tensor((b, shared, sk, size), dtype),
-        out: T.Tensor((b, h, sq, size), dtype),
+        q: T.Tensor((heads, each, sq, size), dtype),
+        k: T.Tensor((heads, sk, size), dtype),
+        v: T.Tensor((heads, sk, size), dtype),
+        out: T.Tensor((heads, each, sq, size), dtype),
         unit: T.float32,
     ):
-        with T.Kernel(T.ceildiv(sq, LARGE), h, b, threads=2 * THREADS) as (bx, by, bz):
+        with T.Kernel(T.ceildiv(sq, LARGE), each, heads, threads=2 * THREADS) as (bx, by, bz):
             queries = T.alloc_shared((LARGE, size), dtype)
             keys = T.alloc_shared((LARGE, size), dtype)
             values = T.alloc_shared((LARGE, size), dtype)
@@ -179,7 +175,6 @@ def _ahead(dtype: str, size: int, causal: bool, skipping: bool) -> Any:
             fade = T.alloc_fragment((LARGE,), "float32")
             partial = T.alloc_fragment((LARGE,), "float32")
             total = T.alloc_fragment((LARGE,), "float32")
-            head = by // (h // shared)
             # Causal blocks with the most keys come first, so that none of them is left over at the end.
             block = T.ceildiv(sq, LARGE) - 1 - bx if skipping else bx
             T.copy(q[bz, by, block * LARGE : (block + 1) * LARGE, :], queries)
@@ -188,7 +183,7 @@ def _ahead(dtype: str, size: int, causal: bool, skipping: bool) -> Any:
             T.clear(result)
             steps = T.ceildiv(T.min(sk, (block + 1) * LARGE) if skipping else sk, LARGE)
             for step in T.Pipelined(steps, num_stages=_STAGES):
-                T.copy(k[bz, head, step * LARGE : (step + 1) * LARGE, :], keys)
+                T.copy(k[bz, step * LARGE : (step + 1) * LARGE, :], keys)
                 T.clear(scores)
                 T.gemm(queries, keys, scores, transpose_B=True, policy=T.GemmWarpPolicy.FullRow)
                 for i, j in T.Parallel(LARGE, LARGE):
@@ -208,7 +203,7 @@ def _ahead(dtype: str, size: int, causal: bool, skipping: bool) -> Any:
                 for i, j in T.Parallel(LARGE, size):
                     result[i, j] = result[i, j] * fade[i]
                 T.copy(scores, weights)
-                T.copy(v[bz, head, step * LARGE : (step + 1) * LARGE, :], values)
+                T.copy(v[bz, step * LARGE : (step + 1) * LARGE, :], values)
                 T.gemm(weights, values, result, policy=T.GemmWarpPolicy.FullRow)
             for i, j in T.Parallel(LARGE, size):
                 result[i, j] = result[i, j] / total[i]
@@ -229,10 +224,15 @@ def _launch(
     v: torch.Tensor,
     *numbers: float,
 ) -> torch.Tensor:
-    """Return what ``program``, compiled in ``form``, makes of operands, which are copied first if they are strided."""
+    """Return what ``program``, compiled in ``form``, makes of operands, which are copied first if they are strided.
+
+    It gets them as heads of k and v, for each of which there are one or more of q: (heads, each, length, size).
+    """
     out = torch.empty(q.shape, dtype=q.dtype, device=q.device)
     if out.numel():
-        compiled(program, q, *form)(aligned(q), aligned(k), aligned(v), out, *numbers)
+        keys, values = (aligned(x).flatten(0, 1) for x in (k, v))
+        queries, results = (x.view(keys.shape[0], -1, *x.shape[2:]) for x in (aligned(q), out))
+        compiled(program, q, *form)(queries, keys, values, results, *numbers)
     return out
 
 

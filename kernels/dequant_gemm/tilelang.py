@@ -28,13 +28,13 @@ _STAGES = 4
 
 
 def _naive(dtype: str, bits: int) -> Any:
-    m, n, k, size, groups = (T.dynamic(name) for name in ("m", "n", "k", "size", "groups"))
+    m, n, groups, size = (T.dynamic(name) for name in ("m", "n", "groups", "size"))
     each = 8 // bits
 
     @T.prim_func
     def dequant_gemm(
-        a: T.Tensor((m, k), dtype),
-        packed: T.Tensor((size, n), "uint8"),
+        a: T.Tensor((m, groups, size, each), dtype),
+        packed: T.Tensor((groups, size, n), "uint8"),
         scales: T.Tensor((groups, n), dtype),
         zeros: T.Tensor((groups, n), "uint8"),
         out: T.Tensor((m, n), dtype),
@@ -45,12 +45,12 @@ def _naive(dtype: str, bits: int) -> Any:
                 row, column = by * SIDE + i, bx * SIDE + j
                 if (row < m) & (column < n):
                     total[0] = 0
-                    for step in T.serial(k):
-                        group = step // (k // groups)
-                        code = T.cast(packed[step // each, column], "int32") >> (step % each * bits) & (2**bits - 1)
-                        weight = T.cast(code - T.cast(zeros[group, column], "int32"), "float32")
-                        scale = T.cast(scales[group, column], "float32")
-                        total[0] += T.cast(a[row, step], "float32") * (weight * scale)
+                    for group, step in T.grid(groups, size):
+                        for part in T.unroll(each):
+                            code = T.cast(packed[group, step, column], "int32") >> (part * bits) & (2**bits - 1)
+                            weight = T.cast(code - T.cast(zeros[group, column], "int32"), "float32")
+                            weight = weight * T.cast(scales[group, column], "float32")
+                            total[0] += T.cast(a[row, group, step, part], "float32") * weight
                     out[row, column] = T.cast(total[0], dtype)
 
     return dequant_gemm
@@ -138,8 +138,8 @@ def _launch(
     zeros: torch.Tensor,
     *more: Any,
 ) -> torch.Tensor:
-    out = torch.empty((a.shape[0], packed.shape[1]), dtype=a.dtype, device=a.device)
-    if not a.shape[1]:
+    out = torch.empty((a.shape[0], scales.shape[1]), dtype=a.dtype, device=a.device)
+    if not scales.shape[0]:
         return out.zero_()
     if out.numel():
         compiled(program, a, *more)(*(aligned(x) for x in (a, packed, scales, zeros)), out)
@@ -155,7 +155,9 @@ def naive(
     a: torch.Tensor, packed: torch.Tensor, scales: torch.Tensor, zeros: torch.Tensor, *, bits: int, group_size: int
 ) -> torch.Tensor:
     """Return ``a`` times the weights, unpacked and scaled one by one; strided operands are copied first."""
-    return _launch(_naive, a, packed, scales, zeros, bits)
+    size = group_size * bits // 8
+    left, codes = a.unflatten(1, (-1, size, 8 // bits)), packed.unflatten(0, (-1, size))
+    return _launch(_naive, left, codes, scales, zeros, bits)
 
 
 @implementation(
