@@ -10,7 +10,7 @@ import torch
 from ninetoothed import Tensor
 
 from kernels import implementation
-from kernels.toolchains.ninetoothed import elementwise, with_axes
+from kernels.toolchains.ninetoothed import elementwise, near, parts, with_axes
 
 
 def application(x, y, out):
@@ -28,6 +28,6 @@ def flat(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
     x, y = torch.broadcast_tensors(x, y)
     out = torch.empty(x.shape, dtype=x.dtype, device=x.device)
     if out.numel():
-        x, y, flat = with_axes(x), with_axes(y), with_axes(out)
-        _kernel(flat.dim())(x, y, flat)
+        for operands in parts(*(with_axes(tensor) for tensor in (near(x), near(y), out))):
+            _kernel(operands[0].dim())(*operands)
     return out

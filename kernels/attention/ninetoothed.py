@@ -17,7 +17,7 @@ from ninetoothed import Symbol, Tensor
 
 from kernels import implementation
 from kernels.scaled_dot_product import LOG2_E
-from kernels.toolchains.ninetoothed import power_of_2, wide
+from kernels.toolchains.ninetoothed import near, parts, power_of_2, wide
 
 _M, _N, _D = (Symbol(name, constexpr=True) for name in ("BLOCK_M", "BLOCK_N", "BLOCK_D"))
 
@@ -114,14 +114,14 @@ def _launch(
     if not out.numel():
         return out
     shared, size = k.shape[1], q.shape[-1]
-    queries, results = (tensor.unflatten(1, (shared, -1)) for tensor in (q, out))
-    keys, values = (tensor[:, :, None].expand(-1, -1, queries.shape[2], -1, -1) for tensor in (k, v))
+    queries, results = (tensor.unflatten(1, (shared, -1)) for tensor in (near(q), out))
+    keys, values = (near(tensor)[:, :, None].expand(-1, -1, queries.shape[2], -1, -1) for tensor in (k, v))
     m, n = _LARGE if q.element_size() == 2 else _SMALL
-    _kernel(flash)(
-        queries, keys, values, results,
-        size**-0.5 if scale is None else scale, softcap or 0.0, causal, window or 0, unit, wide(q.dtype),
-        BLOCK_M=m, BLOCK_N=n, BLOCK_D=max(16, power_of_2(size)),
-    )  # fmt: skip
+    for operands in parts(queries, keys, values, results):
+        _kernel(flash)(
+            *operands, size**-0.5 if scale is None else scale, softcap or 0.0, causal, window or 0, unit, wide(q.dtype),
+            BLOCK_M=m, BLOCK_N=n, BLOCK_D=max(16, power_of_2(size)),
+        )  # fmt: skip
     return out
 
 

@@ -17,7 +17,7 @@ import torch
 from ninetoothed import Symbol, Tensor
 
 from kernels import implementation
-from kernels.toolchains.ninetoothed import power_of_2
+from kernels.toolchains.ninetoothed import near, parts, power_of_2
 
 _K = Symbol("BLOCK_K", constexpr=True)
 
@@ -105,9 +105,11 @@ def tiled(
         return out.zero_()
     if out.numel():
         size = group_size * bits // 8
-        lefts = [a] if bits == 8 else [a[:, 0::2], a[:, 1::2]]
-        operands = [*(left.unflatten(1, (-1, size)) for left in lefts), packed.unflatten(0, (-1, size))]
+        a, scales, zeros = near(a), near(scales), near(zeros)
+        lefts = [left.unflatten(1, (-1, size)) for left in ([a] if bits == 8 else [a[:, 0::2], a[:, 1::2]])]
+        codes = near(packed).unflatten(0, (-1, size))
         depth = min(max(power_of_2(size), SHALLOWEST), DEEPEST)
-        kernel = _kernel(whole_bytes if bits == 8 else halves, len(operands))
-        kernel(*operands, scales, zeros, out, BLOCK_K=depth)
+        kernel = _kernel(whole_bytes if bits == 8 else halves, len(lefts) + 1)
+        for *rows, target in parts(*lefts, out):
+            kernel(*rows, codes, scales, zeros, target, BLOCK_K=depth)
     return out

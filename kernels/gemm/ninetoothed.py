@@ -15,7 +15,7 @@ import torch
 from ninetoothed import Symbol, Tensor
 
 from kernels import implementation
-from kernels.toolchains.ninetoothed import wide, with_axes
+from kernels.toolchains.ninetoothed import near, parts, wide, with_axes
 
 _M, _N, _K = (Symbol(name, constexpr=True) for name in ("BLOCK_M", "BLOCK_N", "BLOCK_K"))
 
@@ -59,8 +59,9 @@ def _multiply(a: torch.Tensor, b: torch.Tensor, *, precision: str) -> torch.Tens
         return out.zero_()
     if out.numel():
         m, n, k = _LARGE if a.element_size() == 2 else _SMALL
-        left, right, target = (with_axes(tensor, 3) for tensor in (a, b, out))
-        _kernel()(left, right, target, wide(a.dtype), precision, BLOCK_M=m, BLOCK_N=n, BLOCK_K=k)
+        right = with_axes(near(b), 3)
+        for left, target in parts(with_axes(near(a), 3), with_axes(out, 3), axis=1):
+            _kernel()(left, right, target, wide(a.dtype), precision, BLOCK_M=m, BLOCK_N=n, BLOCK_K=k)
     return out
 
 

@@ -11,7 +11,7 @@ import torch
 from ninetoothed import Tensor
 
 from kernels import implementation
-from kernels.toolchains.ninetoothed import elementwise, with_axes
+from kernels.toolchains.ninetoothed import elementwise, near, parts, with_axes
 
 
 def application(x, out):
@@ -29,6 +29,6 @@ def flat(x: torch.Tensor) -> torch.Tensor:
     """Return the larger of ``x`` and 0, contiguous."""
     out = torch.empty(x.shape, dtype=x.dtype, device=x.device)
     if out.numel():
-        x, flat = with_axes(x), with_axes(out)
-        _kernel(flat.dim())(x, flat)
+        for source, target in parts(with_axes(near(x)), with_axes(out)):
+            _kernel(source.dim())(source, target)
     return out

@@ -12,7 +12,17 @@ import torch
 from ninetoothed import Tensor
 
 from kernels import implementation
-from kernels.toolchains.ninetoothed import LONGEST_BLOCK, TILE, blocks_of_rows, power_of_2, whole_rows, wide, with_axes
+from kernels.toolchains.ninetoothed import (
+    LONGEST_BLOCK,
+    TILE,
+    blocks_of_rows,
+    near,
+    parts,
+    power_of_2,
+    whole_rows,
+    wide,
+    with_axes,
+)
 
 # A number that is an argument reaches a kernel as float32, which is too little for float64: it must be a constant.
 
@@ -51,9 +61,10 @@ def _launch(
 ) -> torch.Tensor:
     out = torch.empty(x.shape, dtype=x.dtype, device=x.device)
     if out.numel():
-        source, scale, target = (with_axes(tensor, 2) for tensor in (x, weight.expand(x.shape), out))
-        kernel = _kernel(arrangement, application, source.dim())
-        kernel(source, scale, target, eps, wide(x.dtype), ROWS=max(1, TILE // block), BLOCK=block)
+        operands = near(x), near(weight).expand(x.shape), out
+        for source, scale, target in parts(*(with_axes(tensor, 2) for tensor in operands)):
+            kernel = _kernel(arrangement, application, source.dim())
+            kernel(source, scale, target, eps, wide(x.dtype), ROWS=max(1, TILE // block), BLOCK=block)
     return out
 
 

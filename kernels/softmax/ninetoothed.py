@@ -15,7 +15,17 @@ import torch
 from ninetoothed import Tensor
 
 from kernels import implementation
-from kernels.toolchains.ninetoothed import LONGEST_BLOCK, TILE, blocks_of_rows, power_of_2, whole_rows, wide, with_axes
+from kernels.toolchains.ninetoothed import (
+    LONGEST_BLOCK,
+    TILE,
+    blocks_of_rows,
+    near,
+    parts,
+    power_of_2,
+    whole_rows,
+    wide,
+    with_axes,
+)
 
 
 def online(x, out, dtype):
@@ -47,12 +57,13 @@ def _kernel(arrangement: Callable[..., Any], application: Callable[..., Any], nd
 def _launch(
     arrangement: Callable[..., Any], application: Callable[..., Any], x: torch.Tensor, dim: int, block: int
 ) -> torch.Tensor:
-    out = torch.empty(x.shape, dtype=x.dtype, device=x.device)
+    along = near(x.movedim(dim, -1))
+    out = torch.empty(along.shape, dtype=x.dtype, device=x.device)
     if out.numel():
-        rows, results = (with_axes(tensor.movedim(dim, -1), 2) for tensor in (x, out))
-        kernel = _kernel(arrangement, application, rows.dim())
-        kernel(rows, results, wide(x.dtype), ROWS=max(1, TILE // block), BLOCK=block)
-    return out
+        for rows, results in parts(with_axes(along, 2), with_axes(out, 2)):
+            kernel = _kernel(arrangement, application, rows.dim())
+            kernel(rows, results, wide(x.dtype), ROWS=max(1, TILE // block), BLOCK=block)
+    return out.movedim(-1, dim)
 
 
 @implementation("softmax", paradigm="ninetoothed", name="online")

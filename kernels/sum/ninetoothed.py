@@ -12,7 +12,7 @@ import triton.language as tl
 from ninetoothed import Tensor
 
 from kernels import implementation
-from kernels.toolchains.ninetoothed import BLOCK, ROWS, TILE, blocks_of_rows, power_of_2, wide, with_axes
+from kernels.toolchains.ninetoothed import BLOCK, ROWS, TILE, blocks_of_rows, near, parts, power_of_2, wide, with_axes
 
 
 def arrangement(
@@ -43,12 +43,12 @@ def _kernel(ndim: int) -> Any:
 @implementation("sum", paradigm="ninetoothed")
 def rows(x: torch.Tensor, *, dim: int) -> torch.Tensor:
     """Return the sum of ``x`` along ``dim``, in float32 for narrow types."""
-    along = x.movedim(dim, -1)
+    along = near(x.movedim(dim, -1))
     out = torch.empty(along.shape[:-1], dtype=x.dtype, device=x.device)
     if not x.numel():
         return out.zero_()
     block = min(TILE, power_of_2(along.shape[-1]))
-    source, target = with_axes(along, 2), with_axes(out[..., None], 2)
     dtype = tl.int64 if x.dtype == torch.int64 else wide(x.dtype)
-    _kernel(source.dim())(source, target, dtype, ROWS=max(1, TILE // block), BLOCK=block)
+    for source, target in parts(with_axes(along, 2), with_axes(out[..., None], 2)):
+        _kernel(source.dim())(source, target, dtype, ROWS=max(1, TILE // block), BLOCK=block)
     return out

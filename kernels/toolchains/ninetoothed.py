@@ -1,10 +1,13 @@
 """What the NineToothed files share: arrangements that several operations have, and what their kernels are called with.
 
-A kernel is made when it is first called, since making one asks which device there is. Tensors keep their strides.
+A kernel is made when it is first called, since making one asks which device there is. Tensors keep their strides, but
+the kernels that NineToothed generates compute offsets in 32 bits: what reaches further is copied, or gone through in
+parts.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import torch
@@ -19,6 +22,9 @@ TILE = 1024
 
 LONGEST_BLOCK = 8192
 """The longest row that a program holds at once; the registers have no room for longer ones."""
+
+REACH = 2**31
+"""Elements that offsets of 32 bits reach."""
 
 ROWS, BLOCK = Symbol("ROWS", constexpr=True), Symbol("BLOCK", constexpr=True)
 """Rows that a program takes, and elements of each at a time: powers of 2 that a call gives by these names."""
@@ -48,6 +54,30 @@ def _in_blocks(tiles: Tensor) -> Tensor:
 def with_axes(x: torch.Tensor, least: int = 1) -> torch.Tensor:
     """Return ``x`` as a view of at least so many axes: there is nothing to tile in a number."""
     return x[(None,) * (least - x.dim())]
+
+
+def near(x: torch.Tensor) -> torch.Tensor:
+    """Return ``x``, or a copy of it where its strides reach further than its elements need."""
+    return x if _reach(x) <= max(REACH, x.numel()) else x.contiguous()
+
+
+def parts(*tensors: torch.Tensor, axis: int = 0) -> Iterator[tuple[torch.Tensor, ...]]:
+    """Yield parts of ``tensors`` along an axis, each near enough for offsets of 32 bits.
+
+    Raises ValueError where even one row of that axis reaches further.
+    """
+    if all(_reach(x) <= REACH for x in tensors):
+        yield tensors
+    elif tensors[0].shape[axis] < 2:
+        raise ValueError(f"offsets of 32 bits do not reach all of tensors of {[list(x.shape) for x in tensors]}")
+    else:
+        for half in zip(*(x.chunk(2, axis) for x in tensors), strict=True):
+            yield from parts(*half, axis=axis)
+
+
+def _reach(x: torch.Tensor) -> int:
+    """Return how many elements there are from the first to the last one of ``x``."""
+    return 1 + sum((size - 1) * step for size, step in zip(x.shape, x.stride(), strict=True))
 
 
 def power_of_2(size: int) -> int:
