@@ -10,7 +10,7 @@ import torch
 
 from kernels import implementation
 from kernels.scaled_dot_product import LOG2_E
-from kernels.toolchains.tilelang import THREADS, Program, aligned, compiled, wide
+from kernels.toolchains.tilelang import THREADS, Program, aligned, compiled, in_grids, wide
 
 _NARROW = ("float16", "bfloat16")
 
@@ -232,7 +232,8 @@ def _launch(
     if out.numel():
         keys, values = (aligned(x).flatten(0, 1) for x in (k, v))
         queries, results = (x.view(keys.shape[0], -1, *x.shape[2:]) for x in (aligned(q), out))
-        compiled(program, q, *form)(queries, keys, values, results, *numbers)
+        for operands in in_grids(queries, keys, values, results):
+            compiled(program, q, *form)(*operands, *numbers)
     return out
 
 

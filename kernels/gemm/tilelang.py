@@ -9,7 +9,7 @@ import tilelang.language as T
 import torch
 
 from kernels import implementation
-from kernels.toolchains.tilelang import THREADS, VECTOR, aligned, compiled, in_vectors, wide
+from kernels.toolchains.tilelang import THREADS, VECTOR, aligned, compiled, in_grids, in_vectors, wide
 
 SIDE = 16
 """Rows and columns of a block of threads, one element each."""
@@ -163,8 +163,8 @@ def naive(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
     """Return ``a @ b``; strided operands are copied first."""
     out = _empty(a, b)
     if out.numel() and a.shape[-1]:
-        left, right, target = (x.contiguous().view(-1, *x.shape[-2:]) for x in (a, b, out))
-        compiled(_naive, a)(left, right, target)
+        for matrices in in_grids(*(x.contiguous().view(-1, *x.shape[-2:]) for x in (a, b, out))):
+            compiled(_naive, a)(*matrices)
     return out
 
 
@@ -175,8 +175,8 @@ def tiled(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
     """Return the same, by matrix units; strided operands are copied first."""
     out = _empty(a, b)
     if out.numel() and a.shape[-1]:
-        left, right, target = (aligned(x).view(-1, *x.shape[-2:]) for x in (a, b, out))
-        compiled(_tiled, a, _SMALL)(left, right, target)
+        for matrices in in_grids(*(aligned(x).view(-1, *x.shape[-2:]) for x in (a, b, out))):
+            compiled(_tiled, a, _SMALL)(*matrices)
     return out
 
 
@@ -190,7 +190,8 @@ def _ahead(a: torch.Tensor, b: torch.Tensor, panel: int) -> torch.Tensor:
     left, right = _in_vectors(a, b)
     out = _empty(left, right)
     if out.numel() and a.shape[-1]:
-        compiled(_pipelined, a, _LARGE, panel)(*(x.view(-1, *x.shape[-2:]) for x in (left, right, out)))
+        for matrices in in_grids(*(x.view(-1, *x.shape[-2:]) for x in (left, right, out))):
+            compiled(_pipelined, a, _LARGE, panel)(*matrices)
     return out[..., : b.shape[-1]].contiguous()
 
 

@@ -7,7 +7,7 @@ first.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import tilelang
@@ -24,6 +24,9 @@ TILE = 1024
 
 WIDTHS = (64, TILE, 8192)
 """Elements of a row that a block of threads holds at once: few values, since each is compiled. Registers hold 8192."""
+
+GRID = 65535
+"""Blocks that every device takes along the second and third axes of a grid."""
 
 _ALIGNMENT = 16  # bytes
 
@@ -63,6 +66,11 @@ def rows_of(x: torch.Tensor, dim: int) -> torch.Tensor:
 def in_vectors(x: torch.Tensor) -> torch.Tensor:
     """Return ``x`` aligned, with zeros at the end of its rows that make them multiples of :data:`VECTOR`."""
     return aligned(torch.nn.functional.pad(x, (0, -x.shape[-1] % VECTOR)))
+
+
+def in_grids(*tensors: torch.Tensor) -> Iterator[tuple[torch.Tensor, ...]]:
+    """Yield ``tensors`` in parts along their first axis, each of which the third axis of a grid has room for."""
+    yield from zip(*(x.split(GRID) for x in tensors), strict=True)
 
 
 def tile_of(n: int, widest: int = TILE) -> tuple[int, int, bool]:

@@ -69,6 +69,7 @@ def test_right_kernels_pass_and_wrong_ones_are_caught(tmp_path: Path) -> None:
     ended = run_pytest("--kernels", MUTANTS / "tilelang_kernels.py", "--case", case, *chosen, bundle=tmp_path / "b")
     assert {record.implementation: record.verdict for record in ended.records} == {
         "relu/tilelang/flat": "exact",
+        "relu/tilelang/vectorized": "exact",
         "relu/tilelang/wrong_input_overwritten": "input changed",
         "relu/tilelang/wrong_last_unwritten": "unwritten",
         "relu/tilelang/wrong_nan_dropped": "wrong",
