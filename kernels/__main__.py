@@ -9,6 +9,7 @@ import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from textwrap import wrap
 
 from tabulate import tabulate  # type: ignore[import-untyped]
 
@@ -23,6 +24,7 @@ _POLICY_WIDTHS = (20, 70)
 _ABSENT_WIDTHS = (36, 58)
 _PLACES_WIDTHS = (14, 80)
 _INDENT = "  "
+_WIDTH = 100
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -111,7 +113,7 @@ def _contracts(catalogue: Catalogue, operations: Sequence[str]) -> Iterator[str]
         yield f"numerics {numerics}: {meaning(numerics)}"
     for feature, what in FEATURES.items():
         if needing := [one.id for one in everything if feature in one.needs]:
-            yield f"{feature} ({what}) is needed by {', '.join(needing)}"
+            yield from wrap(f"{feature} ({what}) is needed by {', '.join(needing)}", _WIDTH, subsequent_indent=_INDENT)
     yield from _absent(catalogue)
 
 

@@ -73,12 +73,15 @@ def test_what_something_needs_is_listed_with_its_meaning(capsys: pytest.CaptureF
     file = tmp_path / "needy.py"
     file.write_text(
         "from kernels import implementation\n"
-        "implementation('relu', paradigm='torch', name='needy', needs=('matrix unit',))(lambda x: x)\n"
+        "for name in ('needy', 'n' * 80):\n"
+        "    implementation('relu', paradigm='torch', name=name, needs=('matrix unit',))(lambda x: x)\n"
     )
-    lines = listed(capsys, "--kernels", file).splitlines()
-    (said,) = (line for line in lines if line.startswith("matrix unit ("))
-    assert "one instruction each) is needed by " in said
+    text = listed(capsys, "--kernels", file)
+    said = " ".join(text[text.index("matrix unit (") :].split())
+    assert said.startswith("matrix unit (products of whole tiles, one instruction each) is needed by ")
     assert "relu/torch/needy" in said
+    assert f"relu/torch/{'n' * 80}" in said
+    assert max(map(len, text.splitlines())) <= 100
 
 
 def test_without_its_toolchain_a_paradigm_is_absent_and_the_rest_is_listed() -> None:
