@@ -17,6 +17,9 @@ SIDE = 16
 WIDTH, DEPTH = 64, 64
 """Columns of a tile, and how far it goes along k at a time."""
 
+DEEP = 128
+"""The same where copies run ahead: to read as fast as memory allows, much must be on its way."""
+
 HEIGHTS = (16, 64)
 """Rows of a tile: the fewest that matrix units take, and more."""
 
@@ -24,7 +27,7 @@ _NARROW = ("float16", "bfloat16")
 
 _UNITS = ("shared memory", "matrix unit")
 
-_STAGES = 4
+_STAGES = 6
 
 
 def _naive(dtype: str, bits: int) -> Any:
@@ -67,6 +70,7 @@ def _tiled(dtype: str, bits: int, height: int) -> Any:
         scales: T.Tensor((groups, n), dtype),
         zeros: T.Tensor((groups, n), "uint8"),
         out: T.Tensor((m, n), dtype),
+        group_size: T.int32,
     ):
         with T.Kernel(T.ceildiv(n, WIDTH), T.ceildiv(m, height), threads=THREADS) as (bx, by):
             left = T.alloc_shared((height, DEPTH), dtype)
@@ -78,7 +82,7 @@ def _tiled(dtype: str, bits: int, height: int) -> Any:
                 T.copy(a[by * height, step * DEPTH], left)
                 T.copy(packed[step * (DEPTH // each), bx * WIDTH], codes)
                 for i, j in T.Parallel(DEPTH, WIDTH):
-                    group = (step * DEPTH + i) // (k // groups)
+                    group = T.truncdiv(step * DEPTH + i, group_size)
                     code = T.cast(codes[i // each, j], "int32") >> (i % each * bits) & (2**bits - 1)
                     # Beyond the end of k, and of n, scales are read as zeros.
                     weight = T.cast(code - T.cast(zeros[group, bx * WIDTH + j], "int32"), "float32")
@@ -89,7 +93,7 @@ def _tiled(dtype: str, bits: int, height: int) -> Any:
     return dequant_gemm
 
 
-def _pipelined(dtype: str, bits: int, height: int) -> Any:
+def _pipelined(dtype: str, bits: int, height: int, group_size: int) -> Any:
     """Return the same for groups of which each has one or more whole tiles, and so a tile one row of scales."""
     m, n, k, size, groups = (T.dynamic(name) for name in ("m", "n", "k", "size", "groups"))
     each = 8 // bits
@@ -103,23 +107,23 @@ def _pipelined(dtype: str, bits: int, height: int) -> Any:
         out: T.Tensor((m, n), dtype),
     ):
         with T.Kernel(T.ceildiv(n, WIDTH), T.ceildiv(m, height), threads=THREADS) as (bx, by):
-            left = T.alloc_shared((height, DEPTH), dtype)
-            codes = T.alloc_shared((DEPTH // each, WIDTH), "uint8")
-            code = T.alloc_fragment((DEPTH // each, WIDTH), "uint8")
+            left = T.alloc_shared((height, DEEP), dtype)
+            codes = T.alloc_shared((DEEP // each, WIDTH), "uint8")
+            code = T.alloc_fragment((DEEP // each, WIDTH), "uint8")
             scale = T.alloc_fragment((WIDTH,), dtype)
             zero = T.alloc_fragment((WIDTH,), "uint8")
-            weights = T.alloc_shared((DEPTH, WIDTH), dtype)
+            weights = T.alloc_shared((DEEP, WIDTH), dtype)
             total = T.alloc_fragment((height, WIDTH), "float32")
             T.assume(n % (2 * VECTOR) == 0)
-            T.assume(k % DEPTH == 0)
+            T.assume(k % DEEP == 0)
             T.clear(total)
-            for step in T.Pipelined(T.ceildiv(k, DEPTH), num_stages=_STAGES):
-                T.copy(a[by * height, step * DEPTH], left)
-                T.copy(packed[step * (DEPTH // each), bx * WIDTH], codes)
-                T.copy(scales[step * DEPTH // (k // groups), bx * WIDTH], scale)
-                T.copy(zeros[step * DEPTH // (k // groups), bx * WIDTH], zero)
+            for step in T.Pipelined(T.ceildiv(k, DEEP), num_stages=_STAGES):
+                T.copy(a[by * height, step * DEEP], left)
+                T.copy(packed[step * (DEEP // each), bx * WIDTH], codes)
+                T.copy(scales[step * DEEP // group_size, bx * WIDTH], scale)
+                T.copy(zeros[step * DEEP // group_size, bx * WIDTH], zero)
                 T.copy(codes, code)
-                for i, j in T.Parallel(DEPTH // each, WIDTH):
+                for i, j in T.Parallel(DEEP // each, WIDTH):
                     for part in T.unroll(each):
                         bare = T.cast(code[i, j], "int32") >> (part * bits) & (2**bits - 1)
                         weight = T.cast(bare - T.cast(zero[j], "int32"), "float32")
@@ -136,13 +140,14 @@ def _launch(
     packed: torch.Tensor,
     scales: torch.Tensor,
     zeros: torch.Tensor,
-    *more: Any,
+    form: tuple[int, ...],
+    *numbers: int,
 ) -> torch.Tensor:
     out = torch.empty((a.shape[0], scales.shape[1]), dtype=a.dtype, device=a.device)
     if not scales.shape[0]:
         return out.zero_()
     if out.numel():
-        compiled(program, a, *more)(*(aligned(x) for x in (a, packed, scales, zeros)), out)
+        compiled(program, a, *form)(*(aligned(x) for x in (a, packed, scales, zeros)), out, *numbers)
     return out
 
 
@@ -157,7 +162,7 @@ def naive(
     """Return ``a`` times the weights, unpacked and scaled one by one; strided operands are copied first."""
     size = group_size * bits // 8
     left, codes = a.unflatten(1, (-1, size, 8 // bits)), packed.unflatten(0, (-1, size))
-    return _launch(_naive, left, codes, scales, zeros, bits)
+    return _launch(_naive, left, codes, scales, zeros, (bits,))
 
 
 @implementation(
@@ -172,7 +177,7 @@ def tiled(
     a: torch.Tensor, packed: torch.Tensor, scales: torch.Tensor, zeros: torch.Tensor, *, bits: int, group_size: int
 ) -> torch.Tensor:
     """Return the same by matrix units, with weights rounded to the dtype of ``a``."""
-    return _launch(_tiled, a, packed, scales, zeros, bits, _height(a.shape[0]))
+    return _launch(_tiled, a, packed, scales, zeros, (bits, _height(a.shape[0])), group_size)
 
 
 @implementation(
@@ -190,6 +195,6 @@ def pipelined(
 
     Sizes that bulk copies do not take, and groups that are no multiple of a tile, are left to :func:`tiled`.
     """
-    if group_size % DEPTH or packed.shape[1] % (2 * VECTOR):
+    if group_size % DEEP or packed.shape[1] % (2 * VECTOR):
         return tiled(a, packed, scales, zeros, bits=bits, group_size=group_size)
-    return _launch(_pipelined, a, packed, scales, zeros, bits, _height(a.shape[0]))
+    return _launch(_pipelined, a, packed, scales, zeros, (bits, _height(a.shape[0]), group_size))
