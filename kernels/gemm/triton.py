@@ -21,6 +21,7 @@ from kernels.toolchains.triton_products import (
     GROUP,
     TILES,
     Tile,
+    add_slices,
     describable,
     fitting,
     multiplied,
@@ -30,9 +31,6 @@ from kernels.toolchains.triton_products import (
 
 SLICES = 8
 """The most slices that k is cut into."""
-
-SUM_BLOCK = 1024
-"""Elements a program where slices are summed."""
 
 WARPS = 8
 """Warps a program: with fewer, accumulators of 64 times 64 spill on architectures of small register files."""
@@ -203,17 +201,6 @@ def _described(
             tl.store(out + row.to(tl.int64) * n + column, total, mask=(row < m) & (column < n))
 
 
-@triton.jit
-def _sum(partial, out, count, slices, BLOCK: tl.constexpr):
-    """Write the sum over the slices of ``partial``, ``count`` elements each, always in the same order."""
-    index = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
-    total = tl.zeros((BLOCK,), partial.dtype.element_ty)
-    for _ in range(0, slices):
-        total += tl.load(partial + index, mask=index < count, other=0.0)
-        partial += count
-    tl.store(out + index, total, mask=index < count)
-
-
 def _multiply(a: torch.Tensor, b: torch.Tensor, out: torch.Tensor, *, span: int, group: int, precision: str) -> None:
     """Fill ``out``, (slices, batches, m, n) or less, with the products over ``span`` steps of k each."""
     if not out.numel():
@@ -274,8 +261,7 @@ def split_k(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
     wide = torch.float64 if a.dtype == torch.float64 else torch.float32
     partial = torch.empty((slices, *out.shape), dtype=wide, device=a.device)
     _multiply(a, b, partial, span=span, group=1, precision="ieee")
-    if count := out.numel():
-        _sum[(triton.cdiv(count, SUM_BLOCK),)](partial, out, count, slices, BLOCK=SUM_BLOCK)
+    add_slices(partial, out)
     return out
 
 

@@ -13,6 +13,9 @@ import triton.language as tl
 GROUP = 8
 """Rows of tiles that a grouped order finishes before it goes on to the next ones."""
 
+SUM_BLOCK = 1024
+"""Elements a program of :func:`add_slices`."""
+
 ALIGNMENT = 16
 """Bytes that the address and the strides of what a tensor descriptor describes are multiples of."""
 
@@ -72,6 +75,12 @@ def describable(x: torch.Tensor) -> torch.Tensor:
     return padded[..., : x.shape[-1]].copy_(x)
 
 
+def add_slices(partial: torch.Tensor, out: torch.Tensor) -> None:
+    """Write the sum over the first axis of ``partial``, in the order of its slices, into ``out``, both contiguous."""
+    if count := out.numel():
+        _add_slices[(triton.cdiv(count, SUM_BLOCK),)](partial, out, count, partial.shape[0], BLOCK=SUM_BLOCK)
+
+
 def _property(x: torch.Tensor, name: str) -> int | None:
     """Return what the device of ``x`` says of itself; None of the interpreter's, which is a CPU."""
     if x.device.type == "cpu":
@@ -82,6 +91,16 @@ def _property(x: torch.Tensor, name: str) -> int | None:
 @functools.cache
 def _properties(device: int) -> dict[str, Any]:
     return triton.runtime.driver.active.utils.get_device_properties(device)
+
+
+@triton.jit
+def _add_slices(partial, out, count, slices, BLOCK: tl.constexpr):
+    index = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
+    total = tl.zeros((BLOCK,), partial.dtype.element_ty)
+    for _ in range(0, slices):
+        total += tl.load(partial + index, mask=index < count, other=0.0)
+        partial += count
+    tl.store(out + index, total, mask=index < count)
 
 
 @triton.jit
