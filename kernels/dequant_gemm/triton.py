@@ -205,7 +205,8 @@ def in_registers(
     chunk = _chunk(rows, depth, max(1, tiles[0] * tiles[1]), a)
     partial = torch.empty((max(1, triton.cdiv(rows, chunk)), m, n), dtype=torch.float32, device=a.device)
     if out.numel():
-        _unpacked[(*tiles, partial.shape[0])](
+        grid = (*tiles, partial.shape[0])
+        _unpacked[grid](
             a, packed, scales, zeros, partial, m, n, rows, group_size * bits // 8, chunk,
             *a.stride(), *packed.stride(), *scales.stride(), *zeros.stride(),
             0x000F000F, _POWERS[str(a.dtype).removeprefix("torch.")],
