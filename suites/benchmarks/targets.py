@@ -6,7 +6,6 @@ a copy, all in one run. A kernel is judged on a small case of the same kind befo
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -28,7 +27,7 @@ TARGETED = PARADIGMS[:2]
 
 @dataclass(frozen=True)
 class Target:
-    """The ``share`` of what it is measured by that the best kernel of an operation is to reach, at each of ``sizes``.
+    """The ``share`` of what it is measured by that the best kernel of an operation is to reach at a size.
 
     ``dims`` are those of the small case that kernels are judged on.
     """
@@ -36,7 +35,7 @@ class Target:
     label: str
     operation: str
     make: Maker
-    sizes: Sequence[int]
+    size: int
     share: float
     dims: Mapping[str, Any]
 
@@ -53,56 +52,58 @@ class Reached:
 
 def _rows(operation: str, *, inputs: Sequence[str] = ("x",)) -> Target:
     dims = {name: [48, 8192] for name in inputs}
-    return Target(operation, operation, WORKLOADS[operation], (8192,), 0.9, dims)
+    return Target(operation, operation, WORKLOADS[operation], 8192, 0.9, dims)
 
 
 def _attention(size: int) -> Target:
     dims = case_of("bfloat16", size).dims
-    return Target(f"attention, causal, D {size}", "attention", attention(size), (16384,), 0.8, dims)
+    return Target(f"attention, causal, D {size}", "attention", attention(size), 16384, 0.8, dims)
 
 
 def _dequant_gemm(batch: int, bits: int) -> Target:
     dims = {"m": batch, "n": 1024, "k": 1024}
     return Target(
-        f"dequant_gemm, int{bits}, batch {batch}", "dequant_gemm", dequant_gemm(batch, bits), (16384,), 0.7, dims
+        f"dequant_gemm, int{bits}, batch {batch}", "dequant_gemm", dequant_gemm(batch, bits), 16384, 0.7, dims
     )
 
 
 TARGETS = (
-    Target("gemm", "gemm", WORKLOADS["gemm"], (4096, 8192), 0.9, {"m": 272, "n": 400, "k": 256}),
+    *(Target("gemm", "gemm", WORKLOADS["gemm"], size, 0.9, {"m": 272, "n": 400, "k": 256}) for size in (4096, 8192)),
     _attention(64),
     _attention(128),
     _rows("add", inputs=("x", "y")),
     _rows("relu"),
     _rows("softmax"),
     _rows("rms_norm"),
-    Target("transpose", "transpose", WORKLOADS["transpose"], (16384,), 0.9, {"x": [400, 272]}),
+    Target("transpose", "transpose", WORKLOADS["transpose"], 16384, 0.9, {"x": [400, 272]}),
     _rows("quantize_int8"),
     *(_dequant_gemm(batch, bits) for bits in (4, 8) for batch in (1, 4, 16)),
 )
 
 
+_LINE = "{:<26} {:>6} {:>16} {:>16}  {:<14} {:>6} {:>6}  {}"
+
+
 def report(dtype: str, device: str) -> None:
-    """Measure everything and print what was asked for and reached, and what other paradigms reach."""
+    """Measure everything; print what was asked for and reached, line by line, and what each paradigm reaches."""
     copy = copied(getattr(torch, dtype), device)
-    reached = [
-        (target, size, _reached(target, size, dtype, device, copy)) for target in TARGETS for size in target.sizes
-    ]
     print(
         f"{dtype} on {torch.cuda.get_device_name()}: the best of {' and '.join(TARGETED)}, beside a library or a copy"
     )
-    headers = ["operation", "size", "measured by", "", "best", "", "share", "target", ""]
-    print(tabulate([_row(*one) for one in reached], headers, floatfmt=("", "", ".0f", "", "", ".0f", ".2f", ".2f", "")))
+    print(_LINE.format("operation", "size", "measured by", "best", "", "share", "target", ""), flush=True)
+    reached = []
+    for target in TARGETS:
+        reached.append(_reached(target, dtype, device, copy))
+        print(_LINE.format(*_row(target, reached[-1])), flush=True)
     print("\nThe best of each paradigm, as a share of the same")
-    shares = [[target.label, size, *_shares(figures)] for target, size, figures in reached]
+    shares = [[target.label, target.size, *_shares(one)] for target, one in zip(TARGETS, reached, strict=True)]
     print(tabulate(shares, ["operation", "size", *PARADIGMS]))
     for name, why in sorted(_missing(reached).items()):
         print(f"not timed: {name}: {why}")
 
 
-def _reached(target: Target, size: int, dtype: str, device: str, copy: float) -> Reached:
-    print(f"{target.label}, {size} ...", file=sys.stderr, flush=True)
-    workload = target.make(size, getattr(torch, dtype), device)
+def _reached(target: Target, dtype: str, device: str, copy: float) -> Reached:
+    workload = target.make(target.size, getattr(torch, dtype), device)
     figures = Reached(copy if workload.unit == "GB/s" else _library(target.operation, workload), workload.unit)
     case = Case(target.operation, dtype, target.dims, workload.params)
     for one in _candidates(target.operation, dtype):
@@ -139,11 +140,11 @@ def _library(operation: str, workload: Workload) -> float:
     return max(figures)
 
 
-def _row(target: Target, size: int, figures: Reached) -> list[object]:
+def _row(target: Target, figures: Reached) -> Iterator[object]:
     best, name = max(figures.best.get(paradigm, (0.0, "none")) for paradigm in TARGETED)
     share = best / figures.measure
-    word = "met" if share >= target.share else "NOT MET"
-    return [target.label, size, figures.measure, figures.unit, name, best, share, target.share, word]
+    yield from (target.label, target.size, f"{figures.measure:.0f} {figures.unit}", f"{best:.0f} {figures.unit}", name)
+    yield from (f"{share:.2f}", f"{target.share:.2f}", "met" if share >= target.share else "NOT MET")
 
 
 def _shares(figures: Reached) -> Iterator[str]:
@@ -152,9 +153,9 @@ def _shares(figures: Reached) -> Iterator[str]:
         yield f"{best / figures.measure:.2f} {name}" if name else "-"
 
 
-def _missing(reached: Sequence[tuple[Target, int, Reached]]) -> dict[str, str]:
+def _missing(reached: Sequence[Reached]) -> dict[str, str]:
     """Return what could not be timed and why: implementations that failed, and paradigms that are not installed."""
-    failed = {name: why for _, _, figures in reached for name, why in figures.failed.items()}
+    failed = {name: why for figures in reached for name, why in figures.failed.items()}
     operations = {target.operation for target in TARGETS}
     absent = {
         paradigm: why
