@@ -6,6 +6,7 @@ nobody sees are skipped and masks kept to the border, Dao, "FlashAttention-2", I
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import torch
@@ -35,6 +36,11 @@ LARGE: dict[int, Shape] = {64: (128, 64, 8, 3), 128: (128, 128, 8, 2), 256: (128
 
 Two programs fit on one with heads of 64, so that one exponentiates while the other multiplies.
 """
+
+PAIRED: dict[int, Shape] = {64: (128, 64, 8, 3), 128: (128, 64, 8, 2)}
+"""Shapes of which two programs fit on a multiprocessor, with :data:`REGISTERS` a thread."""
+
+REGISTERS = 128
 
 _NARROW = ("float16", "bfloat16")
 
@@ -240,12 +246,14 @@ def launch(
     fold: bool = True,
     shape: Shape | None = None,
     described: bool = False,
+    registers: int | None = None,
 ) -> torch.Tensor:
     """Return the attention of ``q`` to ``k`` and ``v`` by one kernel, with what the rungs of the ladder add to it.
 
     Powers of two where ``binary``; with ``skip`` without tiles that nobody sees; with ``split`` without masks where all
     is seen; with ``fold`` a positive scale is multiplied in where the maximum is subtracted. ``shape`` is that of a
-    program, and ``described`` keys and values (:func:`describable` ones) are fetched by tensor descriptors.
+    program, and ``described`` keys and values (:func:`describable` ones) are fetched by tensor descriptors. A thread
+    has at most so many ``registers``.
     """
     batch, heads, queries, size = q.shape
     out = torch.empty(q.shape, dtype=q.dtype, device=q.device)
@@ -261,7 +269,7 @@ def launch(
         **arithmetic, FOLD=fold and softcap is None and arithmetic["SCALE"] > 0,
         M=m, N=n, D=depth, WHOLE=size == depth, DESCRIBED=described,
         CAUSAL=causal, WINDOWED=window is not None, SKIP=skip, SPLIT=split,
-        WIDE=wide(q.dtype), num_warps=warps, num_stages=stages,
+        WIDE=wide(q.dtype), num_warps=warps, num_stages=stages, **({"maxnreg": registers} if registers else {}),
     )  # fmt: skip
     return out
 
@@ -385,7 +393,7 @@ def large(
     so that it reads memory that is not its own.
     """
     side_by_side = k.stride(-1) == 1 and v.stride(-1) == 1
-    return launch(q, k, v, causal, scale, softcap, window, shape=_large(q) if side_by_side else None)
+    return launch(q, k, v, causal, scale, softcap, window, shape=_fitting(LARGE, q) if side_by_side else None)
 
 
 @implementation(
@@ -407,9 +415,41 @@ def described(
     window: int | None,
 ) -> torch.Tensor:
     """Return the same; keys and values, copied first if they lie otherwise, are fetched by tensor descriptors."""
-    return launch(q, describable(k), describable(v), causal, scale, softcap, window, shape=_large(q), described=True)
+    shape = _fitting(LARGE, q)
+    return launch(q, describable(k), describable(v), causal, scale, softcap, window, shape=shape, described=True)
 
 
-def _large(q: torch.Tensor) -> Shape:
-    """Return the large shape for heads as ``q`` has."""
-    return next(shape for size, shape in LARGE.items() if q.shape[-1] <= size)
+@implementation(
+    "attention",
+    paradigm="triton",
+    optimizes="described",
+    technique="two programs a multiprocessor",
+    dtypes=_NARROW,
+    refuses=_long_heads,
+)
+def paired(
+    q: torch.Tensor,
+    k: torch.Tensor,
+    v: torch.Tensor,
+    *,
+    causal: bool,
+    scale: float | None,
+    softcap: float | None,
+    window: int | None,
+) -> torch.Tensor:
+    """Return the same by programs of which two fit on a multiprocessor: one exponentiates while the other multiplies.
+
+    Warps of one program meet at barriers, and so exponentiate at the same time. Heads of more than 128 elements leave
+    no room for two programs; they are those of ``described``.
+    """
+    if q.shape[-1] > max(PAIRED):
+        return described(q, k, v, causal=causal, scale=scale, softcap=softcap, window=window)
+    return launch(
+        q, describable(k), describable(v), causal, scale, softcap, window,
+        shape=_fitting(PAIRED, q), described=True, registers=REGISTERS,
+    )  # fmt: skip
+
+
+def _fitting(shapes: Mapping[int, Shape], q: torch.Tensor) -> Shape:
+    """Return the shape for heads as ``q`` has."""
+    return next(shape for size, shape in shapes.items() if q.shape[-1] <= size)
