@@ -6,6 +6,8 @@ so that its banks do not conflict, is the compiler's choice and no rung of ours.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import torch
 import triton
 import triton.language as tl
@@ -18,6 +20,9 @@ BLOCK = 1024
 
 SIDES = {1: 128, 2: 64, 4: 64, 8: 32}
 """The side of a tile, by the bytes of an element: rows of at least 128 bytes, and little shared memory."""
+
+LARGE_SIDES = {1: 128, 2: 128, 4: 64, 8: 64}
+"""The same where what counts is how long memory is read and written in one place: 32 KiB at most."""
 
 
 @triton.jit
@@ -48,14 +53,14 @@ def _tiles(
     tl.store(target, tl.trans(block), mask=(column[:, None] < columns) & (row[None, :] < rows))
 
 
-def _launch_tiles(x: torch.Tensor, *, diagonal: bool) -> torch.Tensor:
+def _launch_tiles(x: torch.Tensor, *, diagonal: bool, sides: Mapping[int, int], warps: int) -> torch.Tensor:
     out = torch.empty(x.mT.shape, dtype=x.dtype, device=x.device)
     if out.numel():
         inner, rows, columns = inner_sizes(x.shape)
-        side = SIDES[x.element_size()]
+        side = sides[x.element_size()]
         matrices = out.numel() // (rows * columns)
         _tiles[(matrices * triton.cdiv(rows, side) * triton.cdiv(columns, side),)](
-            x, out, inner, rows, columns, *strides(x.stride()), SIDE=side, DIAGONAL=diagonal
+            x, out, inner, rows, columns, *strides(x.stride()), SIDE=side, DIAGONAL=diagonal, num_warps=warps
         )
     return out
 
@@ -74,10 +79,16 @@ def naive(x: torch.Tensor) -> torch.Tensor:
 @implementation("transpose", paradigm="triton", optimizes="naive", technique="tiles turned on the chip")
 def tile(x: torch.Tensor) -> torch.Tensor:
     """Return ``x`` with its last two axes swapped: a tile is read by rows, turned, and written by rows."""
-    return _launch_tiles(x, diagonal=False)
+    return _launch_tiles(x, diagonal=False, sides=SIDES, warps=4)
 
 
 @implementation("transpose", paradigm="triton", optimizes="tile", technique="diagonal program order")
 def diagonal(x: torch.Tensor) -> torch.Tensor:
     """Return the same; tiles of one column, whose rows lie a power of two apart, are not written at the same time."""
-    return _launch_tiles(x, diagonal=True)
+    return _launch_tiles(x, diagonal=True, sides=SIDES, warps=4)
+
+
+@implementation("transpose", paradigm="triton", optimizes="tile", technique="larger tiles, more warps")
+def large(x: torch.Tensor) -> torch.Tensor:
+    """Return the same; a program reads and writes longer pieces of rows, and more of them at a time."""
+    return _launch_tiles(x, diagonal=False, sides=LARGE_SIDES, warps=8)
