@@ -64,7 +64,10 @@ def _measured(subject: Subject, dtype: str, pool: Pool) -> dict[str, str]:
     """Return what the probes of matrix products say of the implementation; probes that fail say nothing."""
     try:
         return pool.call(
-            subject.platform, "platforms.profile:matrix_product", implementation=subject.implementation.id, dtype=dtype
+            subject.platform,
+            "platforms.profile.products:matrix_product",
+            implementation=subject.implementation.id,
+            dtype=dtype,
         )
     except WorkerError as error:
         return {"subnormals": "unknown", "rounding": "unknown", "error": str(error)}

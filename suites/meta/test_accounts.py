@@ -138,6 +138,6 @@ def test_the_probe_recovers_what_the_accumulator_was_built_to_do(judged: tuple, 
     """Rounding up looks like rounding to nearest at 3/4 of a unit; what matters is that it is not taken to truncate."""
     for dtype in ("float32", "float16", "bfloat16"):
         answer = judged[1].call(
-            Cpu(), "platforms.profile:matrix_product", implementation=f"gemm/torch/{name}", dtype=dtype
+            Cpu(), "platforms.profile.products:matrix_product", implementation=f"gemm/torch/{name}", dtype=dtype
         )
         assert answer == {"rounding": rounding, "subnormals": "kept"}, dtype

@@ -1,0 +1,143 @@
+"""What holds a sum while it is added up: its bits, how it rounds, whether it overflows before the result does.
+
+The tree of the sum says which terms meet first, so that each question can be put to one addition: L + t - L, where L
+and t meet before -L joins them. The bits of the sum are those of the smallest t that comes back; then fractions of the
+last of them tell the rounding. Where several terms are added at once, the same three terms in one such step show to
+how many bits it aligns them. After the tests of Fasi, Higham, Mikaitis and Pranesh, "Numerical behavior of NVIDIA
+tensor cores", PeerJ Computer Science 7, 2021, and "FTTN: Feature-Targeted Testing for Numerical Properties of NVIDIA &
+AMD Matrix Accelerators", arXiv:2403.00232.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from fractions import Fraction
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from golden.dtypes import dtype_of
+from platforms.profile.answer import UNKNOWN, Answer, Finding, asked, identified
+from platforms.profile.exactly import MODES, rounded_to_bits
+from platforms.profile.summation import Reduction, UnclearError
+from platforms.profile.trees import Tree, leaves, nodes
+
+_FRACTIONS = (0.25, 0.5, 0.75, 1.25, 1.5, 1.75)  # of the last bit; each direction of rounding gives another pattern
+_MOST_BITS = 60
+_PLACES = 6  # additions that are asked, at most, of those that are alike
+
+
+class Triple(NamedTuple):
+    """Three terms: the first two meet, in one addition, before the third joins them."""
+
+    first: int
+    second: int
+    last: int
+
+
+def separate(tree: Tree) -> list[Triple]:
+    """Return triples whose first two terms meet in an addition of their own: some near the leaves, some near the root.
+
+    Where terms are added several at a time, the first is what has been added up so far, if there is any.
+    """
+    found = []
+    for node in nodes(tree):
+        for inner in node:
+            if isinstance(inner, int):
+                continue
+            first, second = (leaves(child)[0] for child in (inner[0], inner[-1]))
+            last = next(leaves(other)[0] for other in node if other is not inner)
+            found.append(Triple(first, second, last))
+    step = max(1, len(found) // _PLACES)
+    return found[::step]
+
+
+def at_once(tree: Tree) -> list[Triple]:
+    """Return triples whose terms are all added in one step."""
+    together = [node for node in nodes(tree) if len(node) > 2]
+    found = [Triple(*(leaves(child)[0] for child in node[-3:])) for node in together]
+    return found[:: max(1, len(found) // _PLACES)]
+
+
+def bits(sums: Reduction, triple: Triple, n: int) -> int:
+    """Return how many bits the sum of the first two terms of ``triple`` keeps; raises UnclearError."""
+    high, most = _scale(sums.dtype)
+    terms = high * 2.0 ** -np.arange(1, most + 1)
+    found = sums(_rows(triple, n, high, terms))
+    kept = found == terms
+    count = int(kept.argmin()) if not kept.all() else most
+    if kept[count:].any() or not count:
+        raise UnclearError(f"of 2**0 + 2**-b - 2**0 what comes back fits no number of bits: {found.tolist()}")
+    return count + 1
+
+
+def rounding(sums: Reduction, triple: Triple, n: int, held: int) -> Finding:
+    """Return the direction in which a sum of ``held`` bits is rounded."""
+    high, _ = _scale(sums.dtype)
+    last = high * 2.0 ** (1 - held)
+    signs = np.repeat([1.0, -1.0], len(_FRACTIONS))
+    terms = signs * np.tile(_FRACTIONS, 2) * last
+    found = sums(_rows(triple, n, signs * high, terms))
+    predicted = {
+        mode: np.array(
+            [
+                rounded_to_bits(Fraction(sign * high) + Fraction(term), held, mode) - sign * high
+                for sign, term in zip(signs, terms, strict=True)
+            ]
+        )
+        for mode in MODES
+    }
+    return identified(found, predicted)
+
+
+def accumulator(sums: Reduction) -> Iterator[Answer]:
+    """Yield the bits and the rounding of the accumulator, of steps that add several terms, and its overflow."""
+    what = "products" if sums.products else "sums"
+    yield asked(f"accumulator of {what}", sums.dtype, partial(_clear, partial(_held, separate), sums))
+    yield asked(f"alignment of {what} added at once", sums.dtype, partial(_clear, partial(_held, at_once), sums))
+    yield asked(f"intermediate overflow of {what}", sums.dtype, partial(_clear, _overflow, sums))
+
+
+def _clear(probe: Callable[[Reduction, int, Tree], Finding], sums: Reduction) -> Finding:
+    try:
+        return probe(sums, *sums.largest())
+    except UnclearError as error:
+        return UNKNOWN, {"why": str(error)}
+
+
+def _held(places: Callable[[Tree], list[Triple]], sums: Reduction, n: int, tree: Tree) -> Finding:
+    found: list[tuple[str, dict[str, Any]]] = []
+    for triple in places(tree)[: 1 if sums.singly else None]:
+        held = bits(sums, triple, n)
+        if held > _scale(sums.dtype)[1]:
+            found.append((f"{held} bits or more", {"bits": held}))
+            continue
+        direction, evidence = rounding(sums, triple, n, held)
+        found.append((f"{held} bits, {direction}", {"bits": held, "rounding": direction, **evidence}))
+    if not found:
+        return "none", {"why": "no such step"}
+    answers = dict.fromkeys(answer for answer, _ in found)
+    return "; ".join(answers), {"places": len(found), "found": [evidence for _, evidence in found]}
+
+
+def _overflow(sums: Reduction, n: int, tree: Tree) -> Finding:
+    largest = 2.0 ** dtype_of(sums.dtype).emax
+    found = [float(sums(_rows(triple, n, largest, np.array([largest])))[0]) for triple in separate(tree)[:1]]
+    words = {largest: "does not overflow", math.inf: "overflows"}
+    answers = {"overflows" if math.isnan(one) else words.get(one, UNKNOWN) for one in found}
+    return answers.pop() if len(answers) == 1 else UNKNOWN, {"found": [str(one) for one in found]}
+
+
+def _scale(dtype: str) -> tuple[float, int]:
+    """Return a number to ask with, and how many halvings of it and of its fractions can be asked for."""
+    kind = dtype_of(dtype)
+    exponent = min(kind.emax - 2, 10)
+    return 2.0**exponent, min(_MOST_BITS, exponent - int(math.log2(kind.quantum)) - 2)
+
+
+def _rows(triple: Triple, n: int, high: np.ndarray | float, terms: np.ndarray) -> np.ndarray:
+    rows = np.zeros((len(terms), n))
+    rows[:, triple.first], rows[:, triple.second], rows[:, triple.last] = high, terms, -np.asarray(high)
+    return rows

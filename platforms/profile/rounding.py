@@ -1,0 +1,51 @@
+"""In which direction are sums, differences, products and quotients rounded?"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterator
+from fractions import Fraction
+from functools import partial
+
+import numpy as np
+
+from golden.dtypes import FLOATS, dtype_of
+from platforms.profile.answer import Answer, Finding, asked, identified, together
+from platforms.profile.exactly import MODES, all_rounded
+from platforms.profile.machine import Machine
+
+_OPERATIONS = {
+    "add": operator.add,
+    "subtract": operator.sub,
+    "multiply": operator.mul,
+    "divide": operator.truediv,
+}
+_PAIRS = 48
+
+
+def rounding(machine: Machine) -> Iterator[Answer]:
+    """Yield, for each floating dtype, how its arithmetic is rounded."""
+    for dtype in FLOATS:
+        probes = {name: partial(_direction, machine, name, dtype) for name in _OPERATIONS}
+        yield asked("rounding of arithmetic", dtype, partial(together, probes))
+
+
+def _direction(machine: Machine, name: str, dtype: str) -> Finding:
+    a, b = _pairs(dtype)
+    exact = [_OPERATIONS[name](Fraction(x), Fraction(y)) for x, y in zip(a, b, strict=True)]
+    # A quotient is never a tie.
+    modes = [mode for mode in MODES if mode != "nearest away"] if name == "divide" else MODES
+    predicted = {mode: all_rounded(exact, dtype_of(dtype), mode) for mode in modes}
+    return identified(machine.elementwise(name, dtype, a, b), predicted)
+
+
+def _pairs(dtype: str) -> tuple[np.ndarray, np.ndarray]:
+    """Return pairs of both signs: of full significands a few binades apart, and such that sums or products are ties."""
+    bits = dtype_of(dtype).precision
+    random = np.random.Generator(np.random.Philox(3))
+    a, b = np.ldexp(random.integers(2 ** (bits - 1), 2**bits, (2, _PAIRS)).astype(np.float64), 1 - bits)
+    a[::4], b[::4] = 1 + np.arange(0, _PAIRS, 4) % 8 * 2.0 ** (1 - bits), 2.0**-bits
+    a[2::4], b[2::4] = 1.5, 1 + (2 * random.integers(0, 2 ** (bits - 3), a[2::4].size) + 1) * 2.0 ** (1 - bits)
+    b[1::4] = np.ldexp(b[1::4], -random.integers(0, bits // 2, b[1::4].size))
+    sign = np.where(np.arange(_PAIRS) % 8 < 4, 1.0, -1.0)
+    return sign * a, sign * b * np.where(np.arange(_PAIRS) % 3, 1.0, -1.0)

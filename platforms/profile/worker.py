@@ -1,0 +1,69 @@
+"""What a platform's worker answers about the profile: which machines it has to ask, and what one of them answers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fnmatch import fnmatchcase
+from typing import Any
+
+from kernels.registry import Implementation
+from platforms.platform import Platform
+from platforms.profile.answer import UNABLE
+from platforms.profile.catalogue_machine import CatalogueMachine
+from platforms.profile.machine import Machine
+from platforms.profile.questions import profile
+from platforms.runner import Runner
+
+_REDUCTIONS = ("sum", "gemm")
+
+
+def machines(patterns: list[str]) -> list[str]:
+    """Return the names of the machines that this platform has: a paradigm for its elementwise operations, and an
+    implementation for its sums or products.
+
+    Those of the implementations that match one of ``patterns``; without any, the first of each paradigm and operation
+    and all that declare other numerics than the contract's, and the paradigms.
+    """
+    implementations = list(_reductions(Runner.current))
+    if patterns:
+        return [one.id for one in implementations if any(fnmatchcase(one.id, pattern) for pattern in patterns)]
+    first: dict[tuple[str, str], str] = {}
+    for one in implementations:
+        first.setdefault((one.operation, one.paradigm), one.id)
+    chosen = [one.id for one in implementations if one.id in first.values() or one.numerics != "ieee"]
+    return [*Runner.current.platform.paradigms, *chosen]
+
+
+def answers(machine: str) -> list[dict[str, Any]]:
+    """Return all answers of the machine called ``machine``, one of :func:`machines`, which it is able to give."""
+    return [
+        {"machine": machine, **answer.to_value()} for answer in profile(_machine(machine)) if answer.answer != UNABLE
+    ]
+
+
+def _reductions(runner: Runner) -> Iterator[Implementation]:
+    lacking = runner.describe()["capabilities"]
+    for one in runner.catalogue.implementations.values():
+        if one.operation in _REDUCTIONS and not runner.platform.refusal(one.paradigm) and one.paradigm not in lacking:
+            yield one
+
+
+def _machine(name: str) -> Machine:
+    platform, known = Runner.current.platform, Runner.current.catalogue.implementations
+    if name in known:
+        return CatalogueMachine(name, [known[name]], platform.device)
+    return _paradigm(name, platform, [one for one in known.values() if one.paradigm == name])
+
+
+def _paradigm(name: str, platform: Platform, implementations: list[Implementation]) -> Machine:
+    """Return the elementwise operations of a paradigm: by small kernels where there are some, else the catalogue's."""
+    if name == "torch":
+        from platforms.profile.torch_machine import TorchMachine
+
+        return TorchMachine(platform.device)
+    if name == "triton":
+        from platforms.profile.triton_machine import TritonMachine
+
+        return TritonMachine(platform.device)
+    elementwise = [one for one in implementations if one.operation not in _REDUCTIONS]
+    return CatalogueMachine(name, elementwise, platform.device)

@@ -1,0 +1,178 @@
+"""Do the probes recover, exactly, how a machine was made to compute?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from golden.dtypes import FLOATS
+from platforms.profile import conversions, extremes, functions, integers, rounding, subnormals
+from platforms.profile.accumulator import accumulator
+from platforms.profile.answer import Answer
+from platforms.profile.contraction import contraction
+from platforms.profile.exactly import MODES
+from platforms.profile.machine import Machine
+from platforms.profile.operands import operands
+from platforms.profile.questions import profile
+from platforms.profile.summation import Reduction, order
+from platforms.profile.trees import Tree, brackets, halving, meetings, pairwise, sequential, shape
+from suites.meta.simulated import Accumulation, Simulated
+
+TERMS = 16
+SIZES = (8, TERMS)
+
+
+def answers(found: Iterable[Answer], topic: str) -> dict[str, str]:
+    """Return the answers on one topic by subject."""
+    return {one.subject: one.answer for one in found if one.topic == topic}
+
+
+@st.composite
+def trees(draw: st.DrawFn, n: int = TERMS) -> Tree:
+    """Any tree of pairs: terms in any order, met in any way."""
+    level: list[Tree] = draw(st.permutations(range(n)))
+    while len(level) > 1:
+        at = draw(st.integers(0, len(level) - 2))
+        level[at : at + 2] = [(level[at], level[at + 1])]
+    return level[0]
+
+
+accumulations = st.builds(
+    Accumulation,
+    tree=st.one_of(trees(), st.sampled_from([sequential(TERMS), pairwise(TERMS), halving(TERMS)])),
+    bits=st.integers(11, 30),
+    mode=st.sampled_from(sorted(MODES)),
+    fused=st.booleans(),
+)
+units = st.builds(
+    Accumulation,
+    tree=st.sampled_from([2, 4, 8]).map(lambda width: sequential(TERMS, width)),
+    bits=st.integers(20, 26),
+    mode=st.sampled_from(["nearest even", "toward zero"]),
+    aligned=st.integers(20, 27),
+)
+
+
+@settings(max_examples=30)
+@given(made=accumulations, products=st.booleans())
+def test_order_bits_and_rounding_of_an_accumulator_are_recovered(made: Accumulation, products: bool) -> None:
+    machine = Simulated(accumulation={"products" if products else "sums": made})
+    reduction = Reduction(machine, "float32", products=products)
+    found = order(reduction, SIZES)
+    if made.mode in ("upward", "downward", "away from zero"):
+        # A sum that is rounded away swallows no unit: the probe must say that it does not know.
+        assert found.answer == "unknown"
+        return
+    assert (meetings(reduction.tree(TERMS)) == meetings(made.tree)).all()
+    assert found.answer == shape(reduction.tree(TERMS))
+    held = next(accumulator(reduction)).answer
+    assert held == f"{made.bits} bits, {made.mode}"
+
+
+@settings(max_examples=20)
+@given(made=units)
+def test_the_steps_of_a_matrix_unit_are_recovered(made: Accumulation) -> None:
+    reduction = Reduction(Simulated(accumulation={"products": made}), "float16", products=True)
+    assert brackets(reduction.tree(TERMS)) == brackets(made.tree)
+    within, at_once, _ = (answer.answer for answer in accumulator(reduction))
+    if isinstance(made.tree, tuple) and len(made.tree) > 2:
+        assert at_once == f"{made.aligned + 1} bits, toward zero"
+    assert within.startswith(f"{made.bits} bits") or made.aligned < made.bits
+
+
+@pytest.mark.parametrize("bits", [8, 11, 16, 24])
+@pytest.mark.parametrize("mode", ["nearest", "away", "truncated"])
+def test_operands_rounded_before_they_are_multiplied_are_recovered(bits: int, mode: str) -> None:
+    machine = Simulated(operands=(bits, mode), accumulation={"products": Accumulation(sequential(TERMS))})
+    name = {8: "bfloat16", 11: "tf32"}.get(bits, f"{bits} bits")
+    word = {"nearest": "nearest even", "away": "nearest away"}.get(mode, mode)
+    assert operands(machine, "float32").answer == ("as they are" if bits == 24 else f"{name}, {word}")
+
+
+@settings(max_examples=20)
+@given(kept=st.sets(st.sampled_from(FLOATS)), given_back=st.sets(st.sampled_from(FLOATS)))
+def test_flushed_subnormals_are_recovered(kept: set[str], given_back: set[str]) -> None:
+    flushes = {"operands": tuple(set(FLOATS) - kept), "results": tuple(set(FLOATS) - given_back)}
+    plain = Accumulation(sequential(TERMS), bits=53)
+    found = list(subnormals.subnormals(Simulated(flushes=flushes, accumulation={"sums": plain, "products": plain})))
+    for topic, whose in (
+        ("subnormal operands", kept),
+        ("subnormal results", given_back),
+        ("subnormal terms of sums", kept),
+        ("subnormal operands of products", kept),
+        ("subnormal results of products", given_back),
+    ):
+        assert answers(found, topic) == {dtype: "kept" if dtype in whose else "flushed" for dtype in FLOATS}, topic
+
+
+@pytest.mark.parametrize("mode", sorted(MODES))
+def test_the_rounding_of_arithmetic_and_conversions_is_recovered(mode: str) -> None:
+    machine = Simulated(direction={"arithmetic": mode, "conversions": mode})
+    arithmetic = answers(rounding.rounding(machine), "rounding of arithmetic")
+    quotients = dict.fromkeys(FLOATS, mode)
+    if mode == "nearest away":  # of quotients, none of which is a tie, that is the same as to even
+        quotients = dict.fromkeys(FLOATS, "nearest away (add, subtract, multiply); nearest even (divide)")
+    assert arithmetic == quotients
+    found = answers(conversions.conversions(machine), "rounding of conversions")
+    assert found == {f"{source} to {target}": mode for source, target in conversions.PAIRS}
+
+
+@pytest.mark.parametrize("overflow", ["an infinity", "the largest number"])
+def test_the_overflow_of_conversions_is_recovered(overflow: str) -> None:
+    found = answers(conversions.conversions(Simulated(overflow=overflow)), "overflow of conversions")
+    assert found["float32 to float16"] == overflow
+    assert found["float32 to float8_e4m3fn"] == ("NaN" if overflow == "an infinity" else overflow)
+
+
+@pytest.mark.parametrize("contracted", [True, False])
+def test_contraction_is_recovered(contracted: bool) -> None:
+    found = answers(contraction(Simulated(contracted=contracted)), "a * b + c")
+    assert found == dict.fromkeys(FLOATS, "fused" if contracted else "separate")
+
+
+@settings(max_examples=6)
+@given(name=st.sampled_from([*functions.FUNCTIONS, "divide"]), off=st.integers(0, 9))
+def test_the_error_of_a_function_is_recovered(name: str, off: int) -> None:
+    machine = Simulated(off={name.split()[0]: off})
+    for answer in functions.functions(machine):
+        if answer.topic == f"error of {name}":
+            error = answer.evidence["ulp"]
+            assert off - 0.5 <= error <= off + 0.5, answer
+            assert error > off or off == 0, answer
+
+
+@pytest.mark.parametrize("with_nan", ["NaN", "the number", "the second operand"])
+def test_what_maximum_makes_of_nan_is_recovered(with_nan: str) -> None:
+    found = list(extremes.extremes(Simulated(with_nan=with_nan)))
+    for name in ("maximum", "minimum"):
+        assert answers(found, f"{name} with NaN") == {"float32": with_nan, "float16": with_nan}
+
+
+@pytest.mark.parametrize("integer", ["saturates", "the least integer"])
+@pytest.mark.parametrize("floors", [True, False])
+def test_integers_are_recovered(integer: str, floors: bool) -> None:
+    found = list(integers.integers(Simulated(integer=integer, floors=floors)))
+    assert set(answers(found, "float32 out of range as integer").values()) == {integer}
+    assert set(answers(found, "//").values()) == {"rounds down" if floors else "rounds toward zero"}
+    assert set(answers(found, "%").values()) == {
+        "has the divisor's sign" if floors else "has the dividend's sign",
+    }
+
+
+def test_a_machine_that_can_do_nothing_is_asked_everything_and_answers_nothing() -> None:
+    assert {answer.answer for answer in profile(Machine())} == {"-"}
+
+
+def test_the_shape_of_a_tree_in_words() -> None:
+    assert shape(sequential(8)) == "sequential"
+    assert shape(pairwise(8)) == "pairwise"
+    assert shape(halving(8)) == "by halves"
+    assert shape(sequential(16, 4)) == "4 at a time"
+    lanes = (((0, 4), 8), 12), (((1, 5), 9), 13), (((2, 6), 10), 14), (((3, 7), 11), 15)
+    assert shape(((lanes[0], lanes[1]), (lanes[2], lanes[3]))) == "4 lanes, each sequential, then pairwise"
+    blocks = tuple((((i, i + 1), i + 2), i + 3) for i in range(0, 16, 4))
+    assert shape((((blocks[0], blocks[1]), blocks[2]), blocks[3])) == "blocks of 4, each sequential, then sequential"
+    assert shape(((0, 2), (1, (3, 4)))) == "irregular"
