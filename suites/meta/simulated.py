@@ -6,12 +6,13 @@ so that a second rounding does no harm.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
 
-from golden import functions
+from golden import functions as certified
 from golden.doubled import divide, two_product, two_sum
 from golden.dtypes import decode, dtype_of, encode, ulp
 from golden.rounding import round_significand
@@ -85,11 +86,15 @@ class Simulated(Machine):
         return self._flushed("results", result, target)
 
     def sums(self, x: np.ndarray, dtype: str) -> np.ndarray:
+        if "sums" not in self.accumulation:
+            return super().sums(x, dtype)
         made = self.accumulation["sums"]
         total = _added(made.tree, self._flushed("operands", x, dtype), np.zeros(x.shape), made)
         return self._flushed("results", decode(encode(total, dtype), dtype), dtype)
 
     def product(self, a: np.ndarray, b: np.ndarray, dtype: str) -> np.ndarray:
+        if "products" not in self.accumulation:
+            return super().product(a, b, dtype)
         made = self.accumulation["products"]
         a, b = (self._flushed("operands", x, dtype) for x in (a, b))
         if self.operands:
@@ -126,7 +131,7 @@ class Simulated(Machine):
             value, tail = divide((x[0], zero), (x[1], zero))
             tail = np.where(np.isfinite(tail), tail, 0)
         else:
-            value, tail, _ = functions.evaluate(function, x[0], doubled=True)
+            value, tail, _ = certified.evaluate(function, x[0], doubled=True)
         result = _rounded(value, tail, dtype, mode)
         off = self.off.get(function, 0)
         return result + off * np.where(np.arange(result.size) % 3, 1, -1) * ulp(result, dtype) if off else result
@@ -163,9 +168,9 @@ class Simulated(Machine):
 def _within(tree: Tree, n: int) -> Tree:
     """Return ``tree`` as it is for the first ``n`` terms, or with more of them after its own."""
     known = leaves(tree)
-    if n > len(known):
-        return (tree, *range(len(known), n))
-    return _pruned(tree, n)
+    if n <= len(known):
+        return _pruned(tree, n)
+    return functools.reduce(lambda total, term: (total, term), range(len(known), n), tree)
 
 
 def _pruned(tree: Tree, n: int) -> Tree:
