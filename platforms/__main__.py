@@ -1,5 +1,7 @@
 """``python -m platforms``: which platforms this machine has, and for each one that it has not, why.
 
+``python -m platforms profile`` asks how they compute: :mod:`platforms.profile.command`.
+
 Works where torch is missing or broken: then it says so.
 """
 
@@ -23,6 +25,11 @@ _HEADINGS = ("platform", "device", "runs", "memory", "budget", "name")
 
 def main(arguments: list[str] | None = None) -> int:
     """Print what was found and return the exit code: 0, or 1 if there is no platform at all."""
+    arguments = sys.argv[1:] if arguments is None else arguments
+    if arguments[:1] == ["profile"]:
+        from platforms.profile import command
+
+        return command.main(arguments[1:])
     options = _parser().parse_args(arguments)
     found = probe(time_limit=options.time_limit)
     try:

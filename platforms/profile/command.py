@@ -1,4 +1,4 @@
-"""``python -m platforms.profile.command``: the profiles of this machine's platforms, as a table or as JSON."""
+"""``python -m platforms profile``: the profiles of this machine's platforms, as a table or as JSON."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _WORKER = "platforms.profile.worker"
 
 def main(arguments: list[str] | None = None) -> int:
     """Print the profiles and return the exit code: 0, or 1 if there is no such platform."""
-    parser = argparse.ArgumentParser(prog="python -m platforms.profile.command", description="How platforms compute.")
+    parser = argparse.ArgumentParser(prog="python -m platforms profile", description="How platforms compute.")
     parser.add_argument("--platform", action="append", default=[], metavar="NAME", help="only this one; repeatable")
     parser.add_argument(
         "--implementation", action="append", default=[], metavar="PATTERN", help="sums and products to ask; repeatable"
