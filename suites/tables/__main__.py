@@ -9,9 +9,10 @@ from pathlib import Path
 from kernels.registry import Catalogue, load
 from suites.tables.policies import policies
 from suites.tables.precision import precision
+from suites.tables.profiles import profiles
 from suites.tables.teeth import teeth
 
-KINDS = ("policies", "precision", "teeth", "tightness")
+KINDS = ("policies", "precision", "teeth", "tightness", "profiles")
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 
 
@@ -48,6 +49,8 @@ def _documents(asked: argparse.Namespace, catalogue: Catalogue) -> Iterator[tupl
         yield "precision", precision()
     if "teeth" in kinds:
         yield "teeth", teeth(operations, cases=asked.cases, budget=asked.budget)
+    if "profiles" in kinds:
+        yield "profiles", profiles(DOCS / "profiles")
     if "tightness" in kinds:
         yield from _tightness(asked, catalogue)
 
