@@ -1,4 +1,4 @@
-"""Numerical profiles side by side, from the JSON that ``python -m platforms profile --json`` printed on each machine."""
+"""Numerical profiles side by side, from the JSON that ``python -m platforms profile --json`` printed."""
 
 from __future__ import annotations
 
