@@ -67,7 +67,12 @@ def _of_steps(dtype: str) -> Iterator[Cause]:
         for rounding in (Rounding(dtype, flushed=True), *_roundings(dtype)):
             yield Cause(what, str(rounding), Emulation(**{step: rounding}))  # type: ignore[arg-type]
     # Narrow tensors are computed in float32, so that what is between may be rounded to the tensors' own format too.
-    for step, what in (("computed", "intermediate results"), ("functions", "results of functions")):
+    steps = {
+        "computed": "computed operands of matrix products",
+        "kept": "results kept between passes",
+        "functions": "results of functions",
+    }
+    for step, what in steps.items():
         for rounding in _roundings(dtype if dtype == "float64" else "float32"):
             yield Cause(what, str(rounding), Emulation(**{step: rounding}))  # type: ignore[arg-type]
 

@@ -75,6 +75,11 @@ class Sums(NamedTuple):
         words += [f"in chunks of {self.chunk}" if self.chunk else "", "" if self.fused else "products rounded first"]
         return ", ".join(filter(None, words))
 
+    @property
+    def unit(self) -> float:
+        """The largest relative error of one addition."""
+        return 2.0 ** (1 - self.bits if self.mode == "truncated" else -self.bits)
+
     def products(self, left: np.ndarray, right: np.ndarray) -> np.ndarray:
         """Return the product of matrices (..., m, k) and (..., k, n); raises TooLongError."""
         shape = np.broadcast_shapes(left.shape[:-2], right.shape[:-2])
@@ -115,12 +120,13 @@ class Sums(NamedTuple):
         return Rounding("float32")(outer + inner) if self.chunk else inner
 
     def _rounded(self, x: np.ndarray) -> np.ndarray:
-        kind = DTYPES[self.dtype]
-        if self.bits == 24 and self.mode == "nearest":  # what NumPy's own conversion does, ten times as fast
+        if self.bits == 24 and self.mode == "nearest":  # NumPy's own conversion is quicker
             return x.astype(np.float32).astype(np.float64)
-        if self.bits == kind.precision:
-            return round_to_format(x, self.bits, kind.emin, kind.largest, self.mode)
-        return round_significand(x, self.bits, self.mode)
+        rounded, sizes = round_significand(x, self.bits, self.mode), np.abs(x)
+        kind = DTYPES[self.dtype]
+        if not x.size or (sizes.max() < kind.largest and sizes.min() >= kind.smallest_normal):
+            return rounded
+        return round_to_format(x, self.bits, kind.emin, kind.largest, self.mode)
 
 
 def _check_length(steps: int) -> None:
@@ -134,7 +140,8 @@ class Emulation(NamedTuple):
     Attributes:
         inputs: how tensors are rounded as they are loaded.
         operands: how all operands of matrix products are.
-        computed: how intermediate results are: computed operands of matrix products, and what is kept between passes.
+        computed: how computed operands of matrix products are.
+        kept: how what is kept between passes is.
         functions: how results of functions are.
         approximation: one of :data:`APPROXIMATIONS` that takes a function's place.
         sums: how sums, of products too, are added up.
@@ -145,6 +152,7 @@ class Emulation(NamedTuple):
     inputs: Rounding | None = None
     operands: Rounding | None = None
     computed: Rounding | None = None
+    kept: Rounding | None = None
     functions: Rounding | None = None
     approximation: str | None = None
     sums: Sums | None = None

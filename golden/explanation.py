@@ -33,6 +33,7 @@ MOST = 3
 """The most causes of one explanation."""
 
 _FARTHEST = 2.0**64
+_SHOWN = 2
 
 Evaluate = Callable[[Emulation], Mapping[str, Golden]]
 
@@ -51,11 +52,20 @@ class Trial:
     alike: list[Cause] = field(default_factory=list, compare=False)
 
     @property
+    def names(self) -> list[tuple[str, ...]]:
+        """The names of the causes, and of each that makes the same."""
+        return [tuple(cause.name for cause in self.causes), *((cause.name,) for cause in self.alike)]
+
+    @property
     def name(self) -> str:
-        """The causes in words."""
+        """The causes in words, with a few of those that make the same and are something else."""
         last = self.causes[-1]
-        others = (cause.how if cause.what == last.what else cause.name for cause in self.alike)
-        return " or ".join([" and ".join(cause.name for cause in self.causes), *others])
+        others: list[Cause] = []
+        for cause in self.alike:
+            others += [] if _same_rounding(cause, (*self.causes, *others)) else [cause]
+        shown = [cause.how if cause.what == last.what else cause.name for cause in others[:_SHOWN]]
+        more = [f"{len(others) - _SHOWN} more that make the same here"] if len(others) > _SHOWN else []
+        return " or ".join([" and ".join(cause.name for cause in self.causes), *shown, *more])
 
 
 @dataclass(frozen=True)
@@ -148,7 +158,7 @@ class _Search:
             signature = _signature(goldens)
             if signature in self._met:
                 known = self._met[signature]
-                if known and len(several) == 1 and not _same_rounding(several[0], (*known.causes, *known.alike)):
+                if known and len(several) == 1:
                     known.alike.append(several[0])
                 continue
             gain = self._gain(goldens)

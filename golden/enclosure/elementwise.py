@@ -132,7 +132,7 @@ def kept(x: Any) -> Any:
     """Return ``x``, a result that implementations may keep in the dtype that the precision names for that."""
     if not isinstance(x, Enclosure):
         return x
-    if rounding := x.precision.emulated.computed:
+    if rounding := x.precision.emulated.kept:
         return followed(x, rounding)
     return rounded(x, x.precision.kept) if x.precision.kept else x
 

@@ -23,7 +23,7 @@ from golden.enclosure.array import (
 )
 from golden.enclosure.elementwise import followed
 from golden.enclosure.errors import RADIUS, Errors, Row, rowwise
-from golden.enclosure.reductions import accumulation, one_sided, repeats, unrounded_below
+from golden.enclosure.reductions import accumulation, of_one_addition, one_sided, repeats, unrounded_below
 from golden.exact import matmul as exact_matmul
 from golden.precision import Precision
 from golden.rounding import round_to_format
@@ -59,9 +59,9 @@ def matmul(a: Any, b: Any, plus: Any = None) -> Any:
     if addend is not None:
         # What the sum loses of an addend that comes to many elements, it loses in all of them.
         errors = errors + rows(value.shape, radius=2 * UNIT**2 * magnitude, bias=precision.unit * np.abs(value))
-    if sums and a.is_exact and b.is_exact:  # every rounding has been followed
-        errors = errors * 0.0
-    elif a.is_exact and b.is_exact and not precision.flushed and _parts(precision) == 1:
+    if sums:
+        errors = of_one_addition(sums, magnitude)
+    if a.is_exact and b.is_exact and not precision.flushed and _parts(precision) == 1:
         rounded_ = aligned > _unrounded(left, right, aligned, precision)
         if addend is not None:
             rounded_ |= aligned > unrounded_below(precision, _finite(addend))

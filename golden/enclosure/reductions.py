@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from golden.emulation import Sums
 from golden.enclosure.array import (
     UNIFORM,
     Enclosure,
@@ -65,11 +66,11 @@ def total(x: Any, axis: int, *, rounds: bool = False) -> Any:
     if type(errors) is not float:
         errors = summed(shared(errors) if alike else errors, x.shape, axis)
         magnitude = magnitude + errors.hard
-    own = accumulation(n, magnitude, precision)
+    own = of_one_addition(sums, magnitude) if sums else accumulation(n, magnitude, precision)
     if alike:
         own = one_sided(own)
     if x.is_exact and not rounds:
-        own = own * (0.0 if sums else magnitude > unrounded_below(precision, x.value))
+        own = own * (magnitude > unrounded_below(precision, x.value))
     own[RADIUS] = own.radius + (radius if precision.doubled else radius + np.abs(tail))
     open_ = np.any(np.broadcast_to(left_open(x), x.shape), axis=axis, keepdims=True)
     return settled(value, precision, tail=tail if precision.doubled else 0.0, errors=errors + own, open_=open_)
@@ -93,8 +94,10 @@ def cumulative(x: Any, axis: int, *, reverse: bool = False) -> Any:
     additions = np.arange(n - 1, -1, -1) if reverse else np.arange(n)
     own = _additions(np.expand_dims(additions, tuple(range(1, value.ndim - axis % value.ndim))), magnitude, precision)
     own = one_sided(own) if repeats(x.value, axis) else shared(own)
+    if sums:
+        own = of_one_addition(sums, magnitude)
     if x.is_exact:
-        own = own * (0.0 if sums else magnitude > unrounded_below(precision, x.value))
+        own = own * (magnitude > unrounded_below(precision, x.value))
     own[RADIUS] += radius if precision.doubled else radius + np.abs(tail)
     open_ = _running(np.broadcast_to(left_open(x), x.shape).astype(np.int64), axis, reverse) > 0
     return settled(value, precision, tail=tail if precision.doubled else 0.0, errors=errors + own, open_=open_)
@@ -141,6 +144,15 @@ def accumulation(n: int, magnitude: np.ndarray, precision: Precision, *, product
     if not beyond.any():
         return errors
     return rowwise(lambda row, there: np.where(beyond, there, row), errors, column(0, hard=np.inf, bias=np.inf))
+
+
+def of_one_addition(sums: Sums, magnitude: np.ndarray) -> Errors:
+    """Return the errors that are left where the additions of ``sums`` are followed: of one of them.
+
+    Machines may round the product of a step before its sum, or a sum through another format, which seldom matters.
+    """
+    lost = sums.unit * magnitude
+    return rows(magnitude.shape, hard=lost, bias=lost)
 
 
 def repeats(x: np.ndarray, axis: int) -> bool:
