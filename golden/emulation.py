@@ -42,7 +42,7 @@ class Rounding:
         """Return float64 ``x`` rounded, as float64."""
         bits, emin, largest = FORMATS[self.format]
         rounded = round_to_format(x, bits, emin, largest, self.mode)
-        return np.where(np.abs(rounded) < 2.0**emin, 0.0 * x, rounded) if self.flushed else rounded
+        return np.where(np.abs(rounded) < 2.0**emin, np.copysign(0.0, x), rounded) if self.flushed else rounded
 
     def __str__(self) -> str:
         if self.flushed:

@@ -98,16 +98,21 @@ class Explanation:
 
 
 def explain(
-    outputs: Sequence[np.ndarray], contract: Mapping[str, Golden], causes: Iterable[Cause], evaluate: Evaluate
+    outputs: Sequence[np.ndarray],
+    contract: Mapping[str, Golden],
+    causes: Iterable[Cause],
+    evaluate: Evaluate,
+    *,
+    most: int = MOST,
 ) -> Explanation:
-    """Return what explains ``outputs`` that are not the ``contract``'s golden results.
+    """Return what explains ``outputs`` that are not the ``contract``'s golden results: sets of up to ``most`` causes.
 
     ``evaluate`` computes golden results under an emulation, and may raise TooLongError.
     """
     search = _Search(outputs, contract, evaluate)
     singles = list(search.tried((cause,) for cause in causes))
     trials, latest = list(singles), singles
-    for _ in range(MOST - 1):
+    for _ in range(most - 1):
         if found := search.explaining(latest):
             break
         latest = list(search.tried(_larger(latest, singles), within=trials))

@@ -13,7 +13,7 @@ _SHOWN = 8
 
 
 def failures(tally: Tally, *, width: int, colour: bool, full: bool, where: str, options: str = "") -> list[str]:
-    """Return two lines for each implementation and platform that failed: what happened, and how to replay it.
+    """Return a few lines for each implementation and platform that failed: what happened, why, how to replay it.
 
     Replay commands are whole, also beyond ``width``, for they are there to be pasted. Unless ``full``, failures beyond
     a screenful are left out and counted; ``where`` says where they are.
@@ -22,7 +22,9 @@ def failures(tally: Tally, *, width: int, colour: bool, full: bool, where: str, 
     shown = found if full else found[:_SHOWN]
     lines = []
     for record in shown:
-        lines += [paint(clip(_what(record), width), "fail", colour=colour), f"  {replay(record, options)}"]
+        lines.append(paint(clip(_what(record), width), "fail", colour=colour))
+        lines += [clip(f"  {plain(record.cause)}", width)] if record.cause else []
+        lines.append(f"  {replay(record, options)}")
     left_out = Counter(record.platform for record in found[len(shown) :])
     if left_out:
         places = ", ".join(f"{number} on {platform}" for platform, number in sorted(left_out.items()))

@@ -36,6 +36,7 @@ Outcome = Literal["pass", "fail", "none"]
 
 _WITHOUT_OUTPUT = ("unsupported", "crashed", "hung")
 _NEITHER = ("vacuous", "unsupported")
+_EXPLICABLE = ("drift", "wrong")
 _WORD = re.compile(r"[!-~]+")
 _LINE = re.compile(r"[ -~]*[!-~][ -~]*")
 _IMPLEMENTATION = re.compile(r"[!-.0-~]+/[!-.0-~]+/[!-.0-~]+")
@@ -91,6 +92,8 @@ class Record:
     """What there is to say: the first difference, an exception, a reason. May have several lines."""
     accounted: str = ""
     """What accounts for a drift, such as "declared numerics: tf32"; empty for every other verdict."""
+    cause: str = ""
+    """What explains an output that fails, with its error before and after; empty where nobody asked."""
     refused: tuple[str, ...] = ()
     """Corruptions of the golden output that the bound refused: its teeth."""
     accepted: tuple[str, ...] = ()
@@ -107,7 +110,7 @@ class Record:
         _check_implementation(self.implementation, self.operation)
         if self.verdict not in VERDICTS:
             _refuse("verdict", self.verdict, f"one of {', '.join(VERDICTS)}")
-        for name in ("message", "accounted", "digest", "input_digest"):
+        for name in ("message", "accounted", "cause", "digest", "input_digest"):
             if not isinstance(getattr(self, name), str):
                 _refuse(name, getattr(self, name), "a text")
         _check_count("elements", self.elements, "an integer of 0 or more")
@@ -227,6 +230,8 @@ def _corruptions(name: str, value: object) -> tuple[str, ...]:
 def _check_consistent(record: Record) -> None:
     if record.accounted and record.verdict != "drift":
         _refuse("accounted", record.accounted, f"empty, because the verdict is {record.verdict!r} and not 'drift'")
+    if record.cause and record.verdict not in _EXPLICABLE:
+        _refuse("cause", record.cause, f"empty, because the verdict is {record.verdict!r}")
     both = sorted(set(record.refused) & set(record.accepted))
     if both:
         _refuse("accepted", both, "disjoint from refused: a bound does either")

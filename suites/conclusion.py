@@ -68,7 +68,8 @@ def describe(record: Record, options: str = "") -> str:
     ]
     said = ", ".join(figure for figure in figures if figure)
     head = f"{record.verdict.upper()}: {record.implementation} on {record.platform}" + (f", {said}" if said else "")
-    return "\n".join(["", head, record.message.rstrip(), f"  {replay(record, options)}"])
+    why = [record.cause] if record.cause else []
+    return "\n".join(["", head, *why, record.message.rstrip(), f"  {replay(record, options)}"])
 
 
 def _word(records: list[Record], failure: Record | None) -> str:

@@ -21,6 +21,7 @@ from reports.bundle import Bundle
 from reports.record import VERDICTS, Record
 from reports.record import outcome as outcome_of
 from suites.accounts import account
+from suites.causes import explained
 from suites.goldens import Goldens, Standard
 from suites.search import Search
 from suites.subject import Subject
@@ -31,6 +32,9 @@ SHORT_LIMIT = {False: 2.0, True: 20.0}
 LEAST_CASES = 6
 """Cases that every dtype gets, however many there are, where that many are asked for in all."""
 
+
+EVIDENCE = 2**10
+"""Elements of a result that are evidence enough for its cause, and not too many to try all single ones."""
 
 COSTLY = 6
 """How many times fewer cases a paradigm gets whose every case is built anew."""
@@ -138,7 +142,7 @@ class Run:
             failures += [record] if outcome_of(record) == "fail" else []
         if not failures:
             return None
-        one = worst(failures)
+        one = self._explained(subject, worst(failures))
         if len(cases) == 1:
             return one
         return replace(one, message=f"{len(failures)} of {len(cases)} cases fail; {one.message}")
@@ -150,9 +154,24 @@ class Run:
         notes = [f"fails for {', '.join(record.dtype for record in others)} too"] if others else []
         if outcome_of(again) != "fail":
             again, notes = first, ["not every time: it passed when it was run again", *notes]
-        return (
-            self._stated(replace(again, message="; ".join(filter(None, [again.message, *notes])))) if notes else again
-        )
+        said = self._explained(subject, replace(again, message="; ".join(filter(None, [again.message, *notes]))))
+        return self._stated(said) if said != again else again
+
+    def _explained(self, subject: Subject, failure: Record) -> Record:
+        """Return ``failure`` with its cause, going by the largest failing case of its dtype that can be looked at.
+
+        A case that has been made small is small evidence.
+        """
+        alike = [one for one in self.latest if (one.dtype, one.verdict) == (failure.dtype, failure.verdict)]
+        fitting = [one for one in alike if 0 < one.elements <= EVIDENCE and outcome_of(one) == "fail"]
+        if failure.verdict not in ("wrong", "drift") or not fitting:
+            return failure
+        case = Case.parse(max(fitting, key=lambda one: one.elements).case)
+        ran = self.pool.run(subject.platform, subject.implementation.id, case)
+        if ran.status != "returned" or mismatch(subject, case, ran):
+            return failure
+        found = explained(subject.operation, case, [result.array for result in ran.results], most=1)
+        return replace(failure, cause=found.sentence)
 
     def _judged(self, subject: Subject, case: Case, suite: str, ran: Outcome) -> Record:
         if ran.status == "unsupported":

@@ -12,7 +12,7 @@ from suites.tables.precision import precision
 from suites.tables.profiles import profiles
 from suites.tables.teeth import teeth
 
-KINDS = ("policies", "precision", "teeth", "tightness", "profiles")
+KINDS = ("policies", "precision", "teeth", "tightness", "profiles", "causes")
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 
 
@@ -51,6 +51,10 @@ def _documents(asked: argparse.Namespace, catalogue: Catalogue) -> Iterator[tupl
         yield "teeth", teeth(operations, cases=asked.cases, budget=asked.budget)
     if "profiles" in kinds:
         yield "profiles", profiles(DOCS / "profiles")
+    if "causes" in kinds:
+        from suites.tables.causes import planted  # which needs torch
+
+        yield "causes", planted(catalogue.operations, seeds=5)
     if "tightness" in kinds:
         yield from _tightness(asked, catalogue)
 
