@@ -12,10 +12,11 @@ from pathlib import Path
 import pytest
 
 from golden.frozen import version
-from suites import conclusion, options
+from suites import agreement, conclusion, options
 from suites.closing import Closing
 from suites.run import Run
 from suites.session import Session
+from suites.subject import rivals_of
 
 SESSION = pytest.StashKey[Session]()
 
@@ -58,10 +59,13 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Make one test of each subject for every suite that asks for one."""
+    """Make one test of each subject for every suite that asks for one, or of each operation with several."""
     if "subject" in metafunc.fixturenames:
         subjects = metafunc.config.stash[SESSION].subjects
         metafunc.parametrize("subject", subjects, ids=[subject.id for subject in subjects])
+    if "rivals" in metafunc.fixturenames:
+        rivals = rivals_of(metafunc.config.stash[SESSION].subjects)
+        metafunc.parametrize("rivals", list(rivals.values()), ids=list(rivals))
 
 
 @pytest.fixture(scope="session")
@@ -77,6 +81,15 @@ def conclude(
     """What a suite ends its test with: ``conclude(subject, suite="...")``."""
     session = request.config.stash[SESSION]
     return functools.partial(conclusion.conclude, run, asked=session.cases, note=record_property)
+
+
+@pytest.fixture
+def agree(
+    run: Run, request: pytest.FixtureRequest, record_property: Callable[[str, object], None]
+) -> Callable[..., None]:
+    """What holds subjects of one operation against each other: ``agree(subjects)``."""
+    session = request.config.stash[SESSION]
+    return functools.partial(agreement.conclude, run, asked=session.cases, note=record_property)
 
 
 def pytest_report_header(config: pytest.Config) -> str | None:

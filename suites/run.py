@@ -79,6 +79,14 @@ class Run:
             reason = f"written for {', '.join(subject.dtypes)}, not {case.dtype}"
         if reason := reason or subject.implementation.refuses(case):
             return self._record(subject, case, suite, "unsupported", message=reason)
+        ran = self.execute(subject, case, contract=contract)
+        outputs = [ran, *(replace(ran, results=other, message=said, damage=()) for said, other in ran.others)]
+        if contract:
+            outputs = [replace(one, message=f"contract {contract}; {one.message}".rstrip("; ")) for one in outputs]
+        return worst([self.judged(subject, case, one, suite=suite) for one in outputs])
+
+    def execute(self, subject: Subject, case: Case, *, contract: str = "") -> Outcome:
+        """Return what came of running ``case`` on ``subject``, of checking a ``contract`` if one is named."""
         try:
             ran = self.pool.run(
                 subject.platform,
@@ -95,10 +103,7 @@ class Run:
             self._patience[subject.id] = max(least, 10 * self._slowest.get(subject.id, 0.0))
         else:
             self._slowest[subject.id] = max(ran.seconds, self._slowest.get(subject.id, 0.0))
-        outputs = [ran, *(replace(ran, results=other, message=said, damage=()) for said, other in ran.others)]
-        if contract:
-            outputs = [replace(one, message=f"contract {contract}; {one.message}".rstrip("; ")) for one in outputs]
-        return worst([self._judged(subject, case, suite, one) for one in outputs])
+        return ran
 
     def explore(self, subject: Subject, *, suite: str) -> Record | None:
         """Run drawn cases on ``subject``; return the record of the smallest failure, or None.
@@ -173,7 +178,8 @@ class Run:
         found = explained(subject.operation, case, [result.array for result in ran.results], most=1)
         return replace(failure, cause=found.sentence)
 
-    def _judged(self, subject: Subject, case: Case, suite: str, ran: Outcome) -> Record:
+    def judged(self, subject: Subject, case: Case, ran: Outcome, *, suite: str) -> Record:
+        """Return the record of what came of a run, which has been written."""
         if ran.status == "unsupported":
             return self._record(subject, case, suite, "unsupported", message=ran.message)
         standard = self.goldens.of(subject.operation, case)

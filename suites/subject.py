@@ -79,6 +79,14 @@ def select(
     return subjects, unrun
 
 
+def rivals_of(subjects: Iterable[Subject]) -> dict[str, list[Subject]]:
+    """Return the subjects of each operation that has two or more, by its name."""
+    by_operation: dict[str, list[Subject]] = {}
+    for subject in subjects:
+        by_operation.setdefault(subject.operation.name, []).append(subject)
+    return {name: several for name, several in by_operation.items() if len(several) > 1}
+
+
 def _platforms(detection: Detection, patterns: Iterable[str]) -> list[Platform]:
     found = {platform.name: platform for platform in detection.found}
     absent = dict(detection.absent)

@@ -1,0 +1,340 @@
+"""What implementations and platforms make of the same cases, held against each other.
+
+Outputs that are bit for bit the same form a group. Between groups the distance is measured in the sum of the bounds
+that either may use up; the smallest case on which they differ, and what makes them differ, are looked for.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, find, settings
+from hypothesis.errors import NoSuchExample
+
+from golden.case import Case, TensorSpec
+from golden.dtypes import decode, dtype_of, encode, ulp
+from golden.explanation import Explanation
+from golden.judge import Golden, judge_all
+from kernels import strategies
+from kernels.operation import Operation
+from platforms.outcome import Result
+from platforms.paradigm import paradigm_of
+from reports.record import outcome
+from suites.accounts import account
+from suites.causes import explained
+from suites.drawn import drawn
+from suites.goldens import Standard
+from suites.run import EVIDENCE, Run, mismatch
+from suites.subject import Subject
+
+BUDGET = 2**11
+"""Elements a tensor of the shared cases: enough for sums to be added in different orders."""
+
+_FEWER = 5  # times fewer cases are shared than an implementation alone gets
+_SHRINKING = 20  # examples from which on a smaller case is looked for
+
+SHRINK_SECONDS = 5.0
+"""How long one pair's smallest case is looked for."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What one subject made of a case, every NaN alike, and the standard that it meets; None where it meets none."""
+
+    outputs: tuple[np.ndarray, ...]
+    standard: Standard | None
+    accounted: str = ""
+
+    @functools.cached_property
+    def bits(self) -> bytes:
+        """The outputs as bytes."""
+        return b"".join(output.tobytes() for output in self.outputs)
+
+
+@dataclass(frozen=True)
+class Distance:
+    """How far two answers are apart.
+
+    ``share`` is the largest difference over the sum of both bounds, infinite where just one of two is a number; ``ulp``
+    is in units of the last place. ``differing`` counts elements, of which ``open`` ones are left open by the contract.
+    """
+
+    share: float = 0.0
+    ulp: float = 0.0
+    differing: int = 0
+    open: int = 0
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two subjects that differ: how far at most, on how many cases, the smallest of those, and the cause."""
+
+    one: str
+    other: str
+    distance: Distance
+    cases: int
+    smallest: Case
+    cause: str
+
+    @property
+    def apart(self) -> bool:
+        """Whether they are further apart than both bounds together allow."""
+        return self.distance.share > 1
+
+    def to_value(self) -> dict[str, object]:
+        """Return the pair as JSON values."""
+        figures = {"share": min(self.distance.share, 1e300), "ulp": min(self.distance.ulp, 1e300)}
+        counts = {"differing": self.distance.differing, "open": self.distance.open, "cases": self.cases}
+        return {
+            "one": self.one,
+            "other": self.other,
+            **figures,
+            **counts,
+            "case": self.smallest.line,
+            "cause": self.cause,
+        }
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """What subjects made of shared cases of one dtype: groups of equal ones, the largest first, and what differs."""
+
+    dtype: str
+    cases: int
+    groups: tuple[tuple[str, ...], ...]
+    pairs: tuple[Pair, ...]
+
+    def to_value(self) -> dict[str, object]:
+        """Return the agreement as JSON values."""
+        pairs = [pair.to_value() for pair in self.pairs]
+        return {"dtype": self.dtype, "cases": self.cases, "groups": [list(one) for one in self.groups], "pairs": pairs}
+
+
+def agreements(run: Run, subjects: Sequence[Subject], *, cases: Sequence[Case] | None = None) -> Iterator[Agreement]:
+    """Yield how ``subjects``, all of one operation, agree on ``cases`` or else on shared ones, for each dtype."""
+    operation, examples = subjects[0].operation, settings().max_examples
+    for dtype in operation.dtypes:
+        able = [one for one in subjects if dtype in one.dtypes and dtype not in run.lacking(one)]
+        if len(able) < 2:
+            continue
+        if cases is None:
+            budget = min(one.platform.budget for one in able)
+            shared = shared_cases(operation, dtype, max(1, examples // _FEWER), budget)
+        else:
+            shared = [case for case in cases if case.dtype == dtype]
+        if shared:
+            yield _Comparison(run, able, shared, shrink=cases is None and examples >= _SHRINKING).agreement(dtype)
+
+
+def shared_cases(operation: Operation, dtype: str, number: int, budget: int) -> list[Case]:
+    """Return cases with more than one element, the same ones every time; the larger ones first."""
+
+    def size(case: Case) -> int:
+        return sum(form.size for form in operation.forms(case).values())
+
+    several = drawn(operation, 3 * number, budget=min(budget, BUDGET), dtype=dtype)
+    return sorted(several, key=size, reverse=True)[:number]
+
+
+def conclude(
+    run: Run,
+    rivals: Sequence[Subject],
+    *,
+    asked: Callable[[str], list[Case] | None],
+    note: Callable[[str, object], None],
+) -> None:
+    """Hold ``rivals`` against each other; the test fails if two are further apart than their bounds allow.
+
+    How many cases is for the Hypothesis profile to say, unless some are ``asked`` for. ``note`` is pytest's
+    ``record_property``.
+    """
+    operation = rivals[0].operation
+    for rival in rivals:
+        note("subject", rival.id)
+    found = list(agreements(run, rivals, cases=asked(operation.name)))
+    run.bundle.update_environment(f"agreement {operation.name}", [one.to_value() for one in found])
+    groups = [len(one.groups) for one in found]
+    note("word", f"{max(groups, default=0)} groups of {len(rivals)}")
+    apart = [pair for one in found for pair in one.pairs if pair.apart]
+    if apart:
+        pytest.fail("\n".join(["", *(line for pair in apart for line in _described(pair))]), pytrace=False)
+    if not found:
+        pytest.skip("no dtype has two implementations or platforms to compare")
+
+
+def _described(pair: Pair) -> Iterator[str]:
+    far = f"{pair.distance.share:.3g} of both bounds together"
+    yield f"APART: {pair.one} and {pair.other}, {far}, on {pair.cases} cases"
+    yield f"{pair.cause}"
+    yield f"  {pair.smallest.line}"
+
+
+class _Comparison:
+    """One comparison: the answers of every subject to every shared case."""
+
+    def __init__(self, run: Run, subjects: Sequence[Subject], cases: Sequence[Case], *, shrink: bool) -> None:
+        self._run = run
+        self._subjects = {subject.id: subject for subject in subjects}
+        self._cases = cases
+        self._shrink = shrink
+        self._answers = {name: self._answers_of(subject) for name, subject in self._subjects.items()}
+
+    def agreement(self, dtype: str) -> Agreement:
+        """Return groups and pairs."""
+        groups: list[list[str]] = []
+        for name, answers in self._answers.items():
+            if not answers:
+                continue
+            home = next((group for group in groups if self._equal(group[0], name)), None)
+            if home is None:
+                groups.append([name])
+            else:
+                home.append(name)
+        groups.sort(key=len, reverse=True)
+        pairs = [self._pair(one[0], other[0]) for one, other in itertools.combinations(groups, 2)]
+        return Agreement(dtype, len(self._cases), tuple(map(tuple, groups)), tuple(filter(None, pairs)))
+
+    def _answers_of(self, subject: Subject) -> dict[Case, Answer]:
+        # What must be built for every case answers the first one alone.
+        cases = self._cases[:1] if paradigm_of(subject.implementation.paradigm).costly else self._cases
+        answers = ((case, answer(self._run, subject, case)) for case in cases)
+        return {case: one for case, one in answers if one}
+
+    def _equal(self, one: str, other: str) -> bool:
+        shared = self._answers[one].keys() & self._answers[other].keys()
+        return bool(shared) and all(self._answers[one][case].bits == self._answers[other][case].bits for case in shared)
+
+    def _pair(self, one: str, other: str) -> Pair | None:
+        first, second = self._answers[one], self._answers[other]
+        differing = [case for case in first.keys() & second.keys() if first[case].bits != second[case].bits]
+        if not differing:
+            return None  # nothing shared
+        contract = self._run.goldens
+        operation = self._subjects[one].operation
+        distances = {
+            case: distance(contract.of(operation, case).goldens, first[case], second[case]) for case in differing
+        }
+        farthest = max(differing, key=lambda case: distances[case].share)
+        smallest = self._smallest(one, other, differing, apart=distances[farthest].share > 1)
+        return Pair(one, other, distances[farthest], len(differing), smallest, self._cause(one, other, farthest))
+
+    def _smallest(self, one: str, other: str, differing: Sequence[Case], *, apart: bool) -> Case:
+        """Return the smallest case on which the two differ, or are ``apart``, as far as there is time to look."""
+        smallest = min(differing, key=lambda case: len(case.line))
+        subjects = self._subjects[one], self._subjects[other]
+        if not self._shrink or any(paradigm_of(subject.implementation.paradigm).costly for subject in subjects):
+            return smallest
+        operation, deadline = subjects[0].operation, time.monotonic() + SHRINK_SECONDS
+
+        def differs(case: Case) -> bool:
+            if time.monotonic() > deadline:
+                return False
+            first, second = (answer(self._run, subject, case) for subject in subjects)
+            if not first or not second or first.bits == second.bits:
+                return False
+            return not apart or distance(self._run.goldens.of(operation, case).goldens, first, second).share > 1
+
+        return _found(strategies.cases(operation, BUDGET, dtype=smallest.dtype), differs) or smallest
+
+    def _cause(self, one: str, other: str, case: Case) -> str:
+        """Return what makes the two differ on ``case``: of either what explains it, else what an experiment shows."""
+        known = dict(self._causes_of((one, other), case))
+        if known:
+            return "; ".join(f"{name}: {cause}" for name, cause in known.items())
+        plain = _on_whole_numbers(self._subjects[one].operation, case)
+        first, second = (answer(self._run, self._subjects[name], plain) if plain else None for name in (one, other))
+        if not first or not second:
+            return "unexplained"
+        if first.bits == second.bits:
+            return "roundings: on whole numbers, which need none, they are equal"
+        return "functions, quotients or their order: they differ on whole numbers too"
+
+    def _causes_of(self, names: Sequence[str], case: Case) -> Iterator[tuple[str, str]]:
+        for name in names:
+            given = self._answers[name][case]
+            if given.accounted:
+                yield name, given.accounted
+            elif sum(output.size for output in given.outputs) <= EVIDENCE:
+                found: Explanation = explained(self._subjects[name].operation, case, given.outputs, most=1)
+                if found.found:
+                    yield name, found.name
+
+
+def answer(run: Run, subject: Subject, case: Case) -> Answer | None:
+    """Return what ``subject`` makes of ``case``, which is recorded; None if that is no output of the right shapes."""
+    ran = run.execute(subject, case)
+    record = run.judged(subject, case, ran, suite="agreement")
+    if ran.status != "returned" or ran.damage or mismatch(subject, case, ran):
+        return None
+    outputs = tuple(_canonical(result) for result in ran.results)
+    standard = run.goldens.of(subject.operation, case)
+    if outcome(record) != "fail" and not record.accounted:
+        return Answer(outputs, standard)
+    verdict = judge_all(standard.goldens, outputs)
+    said, _, met = account(subject, case, outputs, verdict, run.goldens, run.pool)
+    return Answer(outputs, met if said else None, said)
+
+
+def distance(contract: Mapping[str, Golden], one: Answer, other: Answer) -> Distance:
+    """Return how far two answers to one case are apart; ``contract`` is what golden is without any declaration."""
+    found = Distance()
+    for name, golden in contract.items():
+        index = list(contract).index(name)
+        mine, theirs = (each.standard.goldens[name] if each.standard else golden for each in (one, other))
+        part = _distance(golden, mine, theirs, one.outputs[index], other.outputs[index])
+        found = Distance(
+            max(found.share, part.share),
+            max(found.ulp, part.ulp),
+            found.differing + part.differing,
+            found.open + part.open,
+        )
+    return found
+
+
+def _distance(golden: Golden, mine: Golden, theirs: Golden, one: np.ndarray, other: np.ndarray) -> Distance:
+    differs = _bits(one) != _bits(other)
+    judged = np.isfinite(golden.hard)
+    with np.errstate(all="ignore"):
+        x, y = decode(one, golden.dtype).astype(np.float64), decode(other, golden.dtype).astype(np.float64)
+        gap = np.where((x == y) | ~differs, 0.0, np.abs(x - y))
+        gap = np.where(np.isnan(gap), np.inf, gap)
+        granted = mine.drift + theirs.drift + mine.radius + theirs.radius + np.abs(mine.value - theirs.value)
+        share = np.where(judged & (gap > 0), gap / granted, 0.0)
+        units = np.where(judged, gap / ulp(golden.value.astype(np.float64), golden.dtype), 0.0)
+    open_ = int((differs & ~judged).sum())
+    return Distance(float(share.max(initial=0.0)), float(units.max(initial=0.0)), int(differs.sum()), open_)
+
+
+def _canonical(result: Result) -> np.ndarray:
+    """Return the elements of a result, with every NaN the same."""
+    if not dtype_of(result.dtype).is_float:
+        return result.array
+    nan = np.isnan(decode(result.array, result.dtype))
+    return np.where(nan, encode(np.array(np.nan), result.dtype), result.array) if nan.any() else result.array
+
+
+def _bits(output: np.ndarray) -> np.ndarray:
+    return output.view(f"u{output.itemsize}")
+
+
+def _found(drawn_from: object, condition: Callable[[Case], bool]) -> Case | None:
+    quiet = settings(max_examples=60, database=None, derandomize=True, suppress_health_check=list(HealthCheck))
+    try:
+        return find(drawn_from, condition, settings=quiet)  # type: ignore[arg-type]
+    except NoSuchExample:
+        return None
+
+
+def _on_whole_numbers(operation: Operation, case: Case) -> Case | None:
+    """Return ``case`` with small whole numbers in its tensors of floats; None where the contract does not take them."""
+    floats = [name for name, form in operation.forms(case).items() if dtype_of(form.dtype).is_float]
+    if not floats or any("integers" not in operation.regimes(case.dtype, name) for name in floats):
+        return None
+    specs = {name: TensorSpec("integers", case.spec(name).layout) for name in floats}
+    return replace(case, tensors={**case.tensors, **specs})
