@@ -6,7 +6,9 @@ ln(distance from the contract's golden / distance from the cause's), where no di
 of the last place. An error that has nothing to do with a cause is as likely to lie anywhere within its own size as near
 to where the cause would have it, so that exp(-gain) bounds the probability of such a gain by chance: it must be below
 DOUBT, for all causes that are tried together. By the same measure one cause is better than another; those that
-it cannot tell apart are named alike. Of sets of causes the smallest counts, and each of a set must be needed.
+it cannot tell apart are named alike. Of sets of causes the smallest counts, and each of a set must be needed. Errors
+that all elements share are no independent evidence; where sums are followed, whose accumulators have coarse units, most
+elements that are moved must therefore be met bit for bit.
 """
 
 from __future__ import annotations
@@ -42,28 +44,36 @@ Evaluate = Callable[[Emulation], Mapping[str, Golden]]
 class Trial:
     """A set of causes, and what becomes of an output under them.
 
-    ``equal`` is the share of elements that are golden's bit for bit; ``alike`` are other causes that make the same.
+    ``equal`` is the share of elements that are golden's bit for bit, and ``met`` that of those which the causes move;
+    ``alike`` are other sets that make the same.
     """
 
     causes: tuple[Cause, ...]
     verdict: Verdict
     gain: float
     equal: float
-    alike: list[Cause] = field(default_factory=list, compare=False)
+    met: float
+    alike: list[tuple[Cause, ...]] = field(default_factory=list, compare=False)
+
+    @property
+    def exact_enough(self) -> bool:
+        """Whether most elements that are moved are met bit for bit, where sums are followed rounding by rounding."""
+        return self.met > 0.5 or not any(cause.emulation.sums for cause in self.causes)
 
     @property
     def names(self) -> list[tuple[str, ...]]:
         """The names of the causes, and of each that makes the same."""
-        return [tuple(cause.name for cause in self.causes), *((cause.name,) for cause in self.alike)]
+        return [tuple(cause.name for cause in several) for several in (self.causes, *self.alike)]
 
     @property
     def name(self) -> str:
         """The causes in words, with a few of those that make the same and are something else."""
-        last = self.causes[-1]
         others: list[Cause] = []
-        for cause in self.alike:
+        for several in self.alike:
+            (*_, cause) = set(several) - {*self.causes, *others} or several
             others += [] if _same_rounding(cause, (*self.causes, *others)) else [cause]
-        shown = [cause.how if cause.what == last.what else cause.name for cause in others[:_SHOWN]]
+        whats = {cause.what for cause in self.causes}
+        shown = [cause.how if cause.what in whats else cause.name for cause in others[:_SHOWN]]
         more = [f"{len(others) - _SHOWN} more that make the same here"] if len(others) > _SHOWN else []
         return " or ".join([" and ".join(cause.name for cause in self.causes), *shown, *more])
 
@@ -163,11 +173,11 @@ class _Search:
             signature = _signature(goldens)
             if signature in self._met:
                 known = self._met[signature]
-                if known and len(several) == 1:
-                    known.alike.append(several[0])
+                if known and len(several) == len(known.causes):
+                    known.alike.append(several)
                 continue
-            gain = self._gain(goldens)
-            trial = Trial(several, judge_all(goldens, self._outputs), gain, _equal(goldens, self._outputs))
+            gain, met = self._gain(goldens)
+            trial = Trial(several, judge_all(goldens, self._outputs), gain, _equal(goldens, self._outputs), met)
             self._met[signature] = trial
             if all(gain > parts.get(part, -math.inf) - math.log(DOUBT) for part in _parts(several)):
                 yield trial
@@ -175,21 +185,26 @@ class _Search:
     def explaining(self, trials: Iterable[Trial]) -> list[Trial]:
         """Return those of ``trials`` that explain, and that the best of them is not better than."""
         least = math.log(max(self._count, 1)) - math.log(DOUBT)
-        good = [trial for trial in trials if trial.verdict.passes and trial.gain >= least]
+        good = [trial for trial in trials if trial.verdict.passes and trial.gain >= least and trial.exact_enough]
         best = max((trial.gain for trial in good), default=0.0)
         return sorted((one for one in good if one.gain > best + math.log(DOUBT)), key=lambda one: -one.gain)
 
-    def _gain(self, goldens: Mapping[str, Golden]) -> float:
+    def _gain(self, goldens: Mapping[str, Golden]) -> tuple[float, float]:
+        """Return the gain, and the share of moved elements that are met."""
         triples = zip(self._contract.values(), goldens.values(), self._outputs, strict=True)
-        return sum(_gain(contract, golden, output) for contract, golden, output in triples)
+        gains, moved, met = zip(*(_gain(*triple) for triple in triples), strict=True)
+        return sum(gains), sum(met) / max(sum(moved), 1)
 
 
 def _parts(several: tuple[Cause, ...]) -> list[tuple[Cause, ...]]:
     return [several[:place] + several[place + 1 :] for place in range(len(several))] if len(several) > 1 else []
 
 
-def _gain(contract: Golden, golden: Golden, output: np.ndarray) -> float:
-    """Return the gain of one result; elements that are equal in all respects count once, and open ones not at all."""
+def _gain(contract: Golden, golden: Golden, output: np.ndarray) -> tuple[float, int, int]:
+    """Return the gain of one result, how many elements are moved, and how many of those are met.
+
+    Elements that are equal in all respects count once, and open ones not at all.
+    """
     with np.errstate(all="ignore"):
         judged = np.isfinite(contract.hard) & np.isfinite(golden.hard)
         before, after, actual = (
@@ -198,7 +213,9 @@ def _gain(contract: Golden, golden: Golden, output: np.ndarray) -> float:
         triples = np.unique(np.stack([before, after, actual]), axis=1) if actual.size else np.zeros((3, 0))
         before, after, actual = triples
         unit = ulp(before, contract.dtype) / 2
-        return float(np.sum(np.log(_distance(before, actual, unit) / _distance(after, actual, unit))))
+        gain = np.sum(np.log(_distance(before, actual, unit) / _distance(after, actual, unit)))
+        moved = (before != after) & ~(np.isnan(before) & np.isnan(after))
+        return float(gain), int(moved.sum()), int((moved & (after == actual)).sum())
 
 
 def _distance(golden: np.ndarray, actual: np.ndarray, unit: np.ndarray) -> np.ndarray:

@@ -6,6 +6,7 @@ that either may use up; the smallest case on which they differ, and what makes t
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import itertools
 import time
@@ -15,11 +16,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, find, settings
-from hypothesis.errors import NoSuchExample
+from hypothesis.errors import Flaky, NoSuchExample
+from hypothesis.strategies import SearchStrategy
 
 from golden.case import Case, TensorSpec
 from golden.dtypes import decode, dtype_of, encode, ulp
-from golden.explanation import Explanation
 from golden.judge import Golden, judge_all
 from kernels import strategies
 from kernels.operation import Operation
@@ -39,8 +40,8 @@ BUDGET = 2**11
 _FEWER = 5  # times fewer cases are shared than an implementation alone gets
 _SHRINKING = 20  # examples from which on a smaller case is looked for
 
-SHRINK_SECONDS = 5.0
-"""How long one pair's smallest case is looked for."""
+SHRINK_SECONDS = 2.0
+"""How long the smallest cases of one operation and dtype are looked for, all pairs together."""
 
 
 @dataclass(frozen=True)
@@ -182,7 +183,8 @@ class _Comparison:
         self._run = run
         self._subjects = {subject.id: subject for subject in subjects}
         self._cases = cases
-        self._shrink = shrink
+        self._deadline = time.monotonic() + (SHRINK_SECONDS if shrink else 0.0)
+        self._known: dict[tuple[str, Case], str] = {}
         self._answers = {name: self._answers_of(subject) for name, subject in self._subjects.items()}
 
     def agreement(self, dtype: str) -> Agreement:
@@ -197,7 +199,9 @@ class _Comparison:
             else:
                 home.append(name)
         groups.sort(key=len, reverse=True)
-        pairs = [self._pair(one[0], other[0]) for one, other in itertools.combinations(groups, 2)]
+        pairs = [
+            self._pair(one[0], other[0], largest=one is groups[0]) for one, other in itertools.combinations(groups, 2)
+        ]
         return Agreement(dtype, len(self._cases), tuple(map(tuple, groups)), tuple(filter(None, pairs)))
 
     def _answers_of(self, subject: Subject) -> dict[Case, Answer]:
@@ -210,7 +214,8 @@ class _Comparison:
         shared = self._answers[one].keys() & self._answers[other].keys()
         return bool(shared) and all(self._answers[one][case].bits == self._answers[other][case].bits for case in shared)
 
-    def _pair(self, one: str, other: str) -> Pair | None:
+    def _pair(self, one: str, other: str, *, largest: bool) -> Pair | None:
+        """Return how two differ; with the cause where one is of the ``largest`` group, or they are apart."""
         first, second = self._answers[one], self._answers[other]
         differing = [case for case in first.keys() & second.keys() if first[case].bits != second[case].bits]
         if not differing:
@@ -221,32 +226,35 @@ class _Comparison:
             case: distance(contract.of(operation, case).goldens, first[case], second[case]) for case in differing
         }
         farthest = max(differing, key=lambda case: distances[case].share)
-        smallest = self._smallest(one, other, differing, apart=distances[farthest].share > 1)
-        return Pair(one, other, distances[farthest], len(differing), smallest, self._cause(one, other, farthest))
+        apart = distances[farthest].share > 1
+        smallest, cause = min(differing, key=lambda case: len(case.line)), ""
+        if largest or apart:
+            smallest, cause = self._smaller(one, other, apart) or smallest, self._cause(one, other, farthest)
+        return Pair(one, other, distances[farthest], len(differing), smallest, cause)
 
-    def _smallest(self, one: str, other: str, differing: Sequence[Case], *, apart: bool) -> Case:
+    def _smaller(self, one: str, other: str, apart: bool) -> Case | None:
         """Return the smallest case on which the two differ, or are ``apart``, as far as there is time to look."""
-        smallest = min(differing, key=lambda case: len(case.line))
         subjects = self._subjects[one], self._subjects[other]
-        if not self._shrink or any(paradigm_of(subject.implementation.paradigm).costly for subject in subjects):
-            return smallest
-        operation, deadline = subjects[0].operation, time.monotonic() + SHRINK_SECONDS
+        slow = any(paradigm_of(subject.implementation.paradigm).costly for subject in subjects)
+        if slow or time.monotonic() > self._deadline:
+            return None
+        operation = subjects[0].operation
 
         def differs(case: Case) -> bool:
-            if time.monotonic() > deadline:
+            if time.monotonic() > self._deadline:
                 return False
             first, second = (answer(self._run, subject, case) for subject in subjects)
             if not first or not second or first.bits == second.bits:
                 return False
             return not apart or distance(self._run.goldens.of(operation, case).goldens, first, second).share > 1
 
-        return _found(strategies.cases(operation, BUDGET, dtype=smallest.dtype), differs) or smallest
+        return _found(strategies.cases(operation, BUDGET, dtype=self._cases[0].dtype), differs)
 
     def _cause(self, one: str, other: str, case: Case) -> str:
         """Return what makes the two differ on ``case``: of either what explains it, else what an experiment shows."""
-        known = dict(self._causes_of((one, other), case))
-        if known:
-            return "; ".join(f"{name}: {cause}" for name, cause in known.items())
+        known = {name: self._explained(name, case) for name in (one, other)}
+        if any(known.values()):
+            return "; ".join(f"{name}: {cause}" for name, cause in known.items() if cause)
         plain = _on_whole_numbers(self._subjects[one].operation, case)
         first, second = (answer(self._run, self._subjects[name], plain) if plain else None for name in (one, other))
         if not first or not second:
@@ -255,15 +263,14 @@ class _Comparison:
             return "roundings: on whole numbers, which need none, they are equal"
         return "functions, quotients or their order: they differ on whole numbers too"
 
-    def _causes_of(self, names: Sequence[str], case: Case) -> Iterator[tuple[str, str]]:
-        for name in names:
+    def _explained(self, name: str, case: Case) -> str:
+        """Return what explains an answer; "" for nothing, or where there is too much to look at."""
+        if (name, case) not in self._known:
             given = self._answers[name][case]
-            if given.accounted:
-                yield name, given.accounted
-            elif sum(output.size for output in given.outputs) <= EVIDENCE:
-                found: Explanation = explained(self._subjects[name].operation, case, given.outputs, most=1)
-                if found.found:
-                    yield name, found.name
+            small = sum(output.size for output in given.outputs) <= EVIDENCE
+            found = explained(self._subjects[name].operation, case, given.outputs, most=1).name if small else ""
+            self._known[name, case] = found or given.accounted
+        return self._known[name, case]
 
 
 def answer(run: Run, subject: Subject, case: Case) -> Answer | None:
@@ -323,12 +330,20 @@ def _bits(output: np.ndarray) -> np.ndarray:
     return output.view(f"u{output.itemsize}")
 
 
-def _found(drawn_from: object, condition: Callable[[Case], bool]) -> Case | None:
+def _found(cases: SearchStrategy[Case], condition: Callable[[Case], bool]) -> Case | None:
+    """Return the smallest of the drawn ``cases`` that the condition holds for; it may cease to, to end the search."""
+    smallest: list[Case] = []
+
+    def holds(case: Case) -> bool:
+        if condition(case):
+            smallest[:] = [case]
+            return True
+        return False
+
     quiet = settings(max_examples=60, database=None, derandomize=True, suppress_health_check=list(HealthCheck))
-    try:
-        return find(drawn_from, condition, settings=quiet)  # type: ignore[arg-type]
-    except NoSuchExample:
-        return None
+    with contextlib.suppress(NoSuchExample, Flaky):
+        find(cases, holds, settings=quiet)
+    return smallest[0] if smallest else None
 
 
 def _on_whole_numbers(operation: Operation, case: Case) -> Case | None:
