@@ -1,6 +1,8 @@
-"""The command line of the reports: ``python -m reports show DIR`` prints the summary of a bundle again.
+"""The command line of the reports.
 
-Exit status: 0 if nothing failed, 1 if the bundle holds failures, 2 if it cannot be read.
+``python -m reports show DIR`` prints the summary of a bundle again, ``python -m reports compare A [B]`` how far each
+implementation drifts on B's platforms beyond A's, or on one of A's beyond another. Exit status: 0 if nothing failed or
+was flagged, 1 if something was, 2 if a bundle cannot be read.
 """
 
 from __future__ import annotations
@@ -14,7 +16,10 @@ from pathlib import Path
 from shlex import quote
 from typing import Any
 
+from reports.agreement import render as agreement
 from reports.bundle import ENVIRONMENT, BundleError, read
+from reports.compare import carried
+from reports.compare import render as render_carried
 from reports.tally import Tally
 from reports.terminal import render
 
@@ -38,6 +43,13 @@ def _parser() -> argparse.ArgumentParser:
     show.add_argument("--colour", choices=("auto", "always", "never"), default="auto", help="default: auto")
     show.add_argument("--width", type=int, default=None, help="columns; default: those of the terminal")
     show.set_defaults(command=_show)
+    compare = commands.add_parser(
+        "compare", help="how far implementations drift from one platform to another", description="Compare platforms."
+    )
+    compare.add_argument("origin", type=Path, metavar="A", help="the folder that a run left")
+    compare.add_argument("target", type=Path, nargs="?", metavar="B", help="that of another machine's; default: A too")
+    compare.add_argument("--full", action="store_true", help="cut no list to a screenful")
+    compare.set_defaults(command=_compare)
     return parser
 
 
@@ -54,9 +66,18 @@ def _show(options: argparse.Namespace) -> int:
             options=str(environment.get("replay", "")),
         )
     )
+    agreed = agreement(environment, width=options.width or shutil.get_terminal_size().columns, full=options.full)
+    if agreed:
+        print(f"\n{agreed}")
     for problem in problems:
         print(f"reports: {problem}", file=sys.stderr)
     return 1 if tally.total("fail") else 0
+
+
+def _compare(options: argparse.Namespace) -> int:
+    rows = carried(read(options.origin).records, read(options.target or options.origin).records)
+    print(render_carried(rows, full=options.full))
+    return 1 if any(row.flagged for row in rows) else 0
 
 
 def _unrun(environment: dict[str, Any], bundle: Path) -> list[tuple[str, str]]:

@@ -26,6 +26,7 @@ from kernels import strategies
 from kernels.operation import Operation
 from platforms.outcome import Result
 from platforms.paradigm import paradigm_of
+from reports.agreement import PREFIX
 from reports.record import outcome
 from suites.accounts import account
 from suites.causes import explained
@@ -159,7 +160,7 @@ def conclude(
     for rival in rivals:
         note("subject", rival.id)
     found = list(agreements(run, rivals, cases=asked(operation.name)))
-    run.bundle.update_environment(f"agreement {operation.name}", [one.to_value() for one in found])
+    run.bundle.update_environment(f"{PREFIX}{operation.name}", [one.to_value() for one in found])
     groups = [len(one.groups) for one in found]
     note("word", f"{max(groups, default=0)} groups of {len(rivals)}")
     apart = [pair for one in found for pair in one.pairs if pair.apart]
@@ -260,8 +261,8 @@ class _Comparison:
         if not first or not second:
             return "unexplained"
         if first.bits == second.bits:
-            return "roundings: on whole numbers, which need none, they are equal"
-        return "functions, quotients or their order: they differ on whole numbers too"
+            return "roundings (equal on whole numbers)"
+        return "functions or quotients (different on whole numbers too)"
 
     def _explained(self, name: str, case: Case) -> str:
         """Return what explains an answer; "" for nothing, or where there is too much to look at."""

@@ -8,6 +8,7 @@ from fnmatch import fnmatchcase
 
 import pytest
 
+from reports.agreement import render as agreement
 from reports.bundle import read
 from reports.record import Record
 from reports.terminal import summary
@@ -47,17 +48,20 @@ class Closing:
         if not self._subjects:
             return
         directory = self._session.bundle.directory
-        screen = shutil.get_terminal_size((120, 40)).columns
+        width = min(max(shutil.get_terminal_size((120, 40)).columns, 80), 160)
+        environment, records, _ = read(directory)
         text = summary(
-            read(directory).records,
-            width=min(max(screen, 80), 160),
+            records,
+            width=width,
             colour=terminalreporter.hasmarkup,
             unrun=self._session.unrun,
             where=f"python -m reports show --full {directory}",
             options=self._session.replay_options,
         )
         terminalreporter.section("Portolan")
-        terminalreporter.write_line(text)
+        for part in (text, agreement(environment, width=width)):
+            if part:
+                terminalreporter.write_line(f"{part}\n")
         for line in self._idle:
             terminalreporter.write_line(f"FAILED: {line}", red=True)
 

@@ -176,7 +176,7 @@ class Run:
         if ran.status != "returned" or mismatch(subject, case, ran):
             return failure
         found = explained(subject.operation, case, [result.array for result in ran.results], most=1)
-        return replace(failure, cause=found.sentence)
+        return failure if found.before.passes else replace(failure, cause=found.sentence)
 
     def judged(self, subject: Subject, case: Case, ran: Outcome, *, suite: str) -> Record:
         """Return the record of what came of a run, which has been written."""

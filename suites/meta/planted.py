@@ -75,9 +75,9 @@ def _storage(result: torch.Tensor, dtype: str) -> np.ndarray:
     return result.contiguous().view(integer).numpy().view(kind.storage)
 
 
-def _gemm(dtype: str, k: int, regime: str = "normal") -> Case:
+def _gemm(dtype: str, k: int, regime: str = "normal", side: int = 24) -> Case:
     specs = {"a": TensorSpec(regime), "b": TensorSpec(regime)}
-    return Case("gemm", dtype, {"m": 24, "n": 24, "k": k}, tensors=specs)
+    return Case("gemm", dtype, {"m": side, "n": side, "k": k}, tensors=specs)
 
 
 def _rows(operation: str, dtype: str, regime: str = "normal", /, **params: Any) -> Case:
@@ -85,7 +85,7 @@ def _rows(operation: str, dtype: str, regime: str = "normal", /, **params: Any) 
 
 
 def _attention(dtype: str) -> Case:
-    dims = {"b": 1, "h": 2, "hk": 2, "sq": 32, "sk": 48, "d": 32}
+    dims = {"b": 1, "h": 1, "hk": 1, "sq": 24, "sk": 32, "d": 16}
     return Case("attention", dtype, dims, {"causal": False, "scale": None, "softcap": None, "window": None})
 
 
@@ -241,7 +241,7 @@ def _of_products() -> Iterator[Plant]:
         "float16 accumulator, chunks of 32", ("sums in float16, term by term, in chunks of 32",), half, _in_chunks
     )
     truncating = _accumulated(functools.partial(_cut_64, bits=29))
-    positive = _gemm("float32", 1024, "positive")
+    positive = _gemm("float32", 1024, "positive", side=12)
     yield Plant("truncating accumulator", ("sums in float32, truncating, term by term",), positive, truncating)
     fewer = _accumulated(functools.partial(_cut_64, bits=39))
     yield Plant("accumulator of 14 bits", ("sums in 14 bits, truncating, term by term",), float8, fewer)

@@ -105,6 +105,20 @@ def test_its_line_replays(caught: Finished, implementation: str, tmp_path: Path)
     ]
 
 
+@pytest.mark.parametrize(
+    ("implementation", "cause"),
+    [
+        ("add/torch/wrong_truncating_cast", "explained by: results cut to bfloat16 "),
+        ("gelu/torch/wrong_tanh_for_erf", "explained by: computed with the tanh form of gelu in the place of erf "),
+        ("gemm/torch/wrong_tf32_undeclared", "explained by: operands of matrix products cut to tf32 "),
+        ("gemm/torch/wrong_zeros", "unexplained"),
+    ],
+)
+def test_its_cause_is_named(caught: Finished, implementation: str, cause: str) -> None:
+    assert caught.failures()[implementation].cause.startswith(cause)
+    assert cause in caught.text
+
+
 def test_the_signal_and_the_exit_code_are_named(caught: Finished) -> None:
     failures = caught.failures()
     assert "SIGSEGV" in failures["relu/torch/wrong_segfaults"].message

@@ -1,0 +1,91 @@
+"""Is a drift given the cause that was planted, and no cause where none of them is the right one?"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from golden.case import Case, TensorSpec
+from golden.causes import causes, together
+from golden.dtypes import encode
+from golden.emulation import AS_PROMISED, Emulation, Rounding, Sums, TooLongError
+from golden.explanation import DOUBT
+from golden.inputs import make_inputs
+from kernels.registry import load
+from suites.causes import explained
+from suites.explain import main
+from suites.goldens import compute
+from suites.meta.cli import MUTANTS
+from suites.meta.planted import Plant, plants
+
+OPERATIONS = load().operations
+GEMM = OPERATIONS["gemm"]
+
+
+@pytest.mark.parametrize("plant", list(plants()), ids=lambda plant: plant.kind)
+def test_the_planted_cause_is_named_and_none_where_there_is_none(plant: Plant) -> None:
+    operation = OPERATIONS[plant.case.operation]
+    found = explained(operation, plant.case, plant.outputs(operation))
+    assert plant.right(found), found.sentence
+    for trial in found.found:
+        assert trial.verdict.passes
+        assert trial.gain > -math.log(DOUBT)
+
+
+def test_one_element_is_no_evidence() -> None:
+    """An element that some rounding or other would make by chance is explained by none of them."""
+    case = Case("gemm", "float32", {"m": 1, "n": 1, "k": 1})
+    inputs = make_inputs(case, GEMM.forms(case))
+    cut = [Rounding("tf32", "truncated")(x.astype(np.float64)) for x in inputs.values()]
+    assert explained(GEMM, case, [encode(cut[0] @ cut[1], "float32")]).sentence == "unexplained"
+
+
+def test_a_right_output_has_nothing_to_explain() -> None:
+    case = Case("gemm", "float32", {"m": 8, "n": 8, "k": 8})
+    nominal = compute(GEMM, case, GEMM.precision("float32"))["out"].nominal
+    found = explained(GEMM, case, [nominal])
+    assert (found.before.status, found.equal, found.found) == ("exact", 1.0, ())
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float16"])
+@pytest.mark.parametrize("how", [{"bits": 11, "dtype": "float16"}, {"bits": 24, "mode": "truncated"}, {"bits": 14}])
+def test_followed_sums_are_those_of_plain_loops(dtype: str, how: dict[str, object]) -> None:
+    sums, rng = Sums(**how), np.random.default_rng(0)  # type: ignore[arg-type]
+    a, b = (encode(rng.standard_normal(shape), dtype).astype(np.float64) for shape in ((3, 20), (20, 2)))
+    rounding = sums._rounded
+    for row in range(3):
+        for column in range(2):
+            state = np.zeros(())
+            for k in range(20):
+                state = rounding(np.asarray(state + a[row, k] * b[k, column]))
+            assert sums.products(a, b)[row, column] == state
+            assert sums.total(a[row] * b[:, column], 0)[0] == state
+            assert sums.running(a[row] * b[:, column], 0, reverse=False)[-1] == state
+
+
+def test_more_additions_than_can_be_followed_are_refused() -> None:
+    with pytest.raises(TooLongError, match="too many"):
+        Sums(24).total(np.broadcast_to(1.0, (2**26,)), 0)
+
+
+def test_causes_of_one_step_do_not_combine() -> None:
+    known = {cause.name: cause for cause in causes("float32", ["float32"])}
+    cut, rounded = (known[f"operands of matrix products {how} to tf32"] for how in ("cut", "rounded"))
+    assert together([cut, rounded]) is None
+    both = together([cut, known["sums in float32, term by term"]])
+    assert both == AS_PROMISED._replace(operands=Rounding("tf32", "truncated"), sums=Sums(24))
+    assert len(known) == len(causes("float32", ["float32"]))
+    assert Emulation() == AS_PROMISED
+
+
+def test_the_command_shows_what_was_tried(capsys: pytest.CaptureFixture[str]) -> None:
+    specs = {name: TensorSpec() for name in "ab"}
+    case = Case("gemm", "float32", {"m": 16, "n": 16, "k": 64}, tensors=specs)
+    chosen = ["--case", case.line, "--platform", "cpu", "--kernels", str(MUTANTS)]
+    assert main([*chosen, "--implementation", "gemm/torch/wrong_tf32_undeclared"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[-1].startswith("explained by: operands of matrix products cut to tf32")
+    assert main([*chosen, "--implementation", "gemm/torch/no_such"]) == 2
+    assert "no_such" in capsys.readouterr().err
