@@ -22,6 +22,7 @@ from reports.record import VERDICTS, Record
 from reports.record import outcome as outcome_of
 from suites.accounts import account
 from suites.causes import explained
+from suites.drawn import drawn
 from suites.goldens import Goldens, Standard
 from suites.search import Search
 from suites.subject import Subject
@@ -163,20 +164,30 @@ class Run:
         return self._stated(said) if said != again else again
 
     def _explained(self, subject: Subject, failure: Record) -> Record:
-        """Return ``failure`` with its cause, going by the largest failing case of its dtype that can be looked at.
+        """Return ``failure`` with its cause, going by the largest failing cases of its dtype that can be looked at.
 
-        A case that has been made small is small evidence.
+        A case that has been made small is small evidence, so that a few others are looked at too.
         """
-        alike = [one for one in self.latest if (one.dtype, one.verdict) == (failure.dtype, failure.verdict)]
-        fitting = [one for one in alike if 0 < one.elements <= EVIDENCE and outcome_of(one) == "fail"]
-        if failure.verdict not in ("wrong", "drift") or not fitting:
+        if failure.verdict not in ("wrong", "drift"):
             return failure
-        case = Case.parse(max(fitting, key=lambda one: one.elements).case)
-        ran = self.pool.run(subject.platform, subject.implementation.id, case)
-        if ran.status != "returned" or mismatch(subject, case, ran):
-            return failure
-        found = explained(subject.operation, case, [result.array for result in ran.results], most=1)
-        return failure if found.before.passes else replace(failure, cause=found.sentence)
+        failing = [one for one in self.latest if (one.dtype, one.verdict) == (failure.dtype, failure.verdict)]
+        fitting = sorted((one for one in failing if 0 < one.elements <= EVIDENCE), key=lambda one: -one.elements)
+        others = drawn(subject.operation, 4, budget=EVIDENCE, dtype=failure.dtype) if fitting else []
+        said = ""
+        for case in dict.fromkeys([*(Case.parse(one.case) for one in fitting[:2]), *others]):
+            ran = self.execute(subject, case)
+            if ran.status != "returned" or mismatch(subject, case, ran):
+                continue
+            if sum(result.array.size for result in ran.results) > EVIDENCE:
+                continue
+            found = explained(subject.operation, case, [result.array for result in ran.results], most=1)
+            if found.before.passes:
+                continue
+            said = said or found.sentence
+            if found.found:
+                said = found.sentence
+                break
+        return replace(failure, cause=said)
 
     def judged(self, subject: Subject, case: Case, ran: Outcome, *, suite: str) -> Record:
         """Return the record of what came of a run, which has been written."""
