@@ -4,6 +4,7 @@ import torch
 
 from kernels import implementation
 from kernels.scaled_dot_product import visible
+from suites.meta.mutants import fault
 
 
 def _cut(x):
@@ -11,6 +12,7 @@ def _cut(x):
     return (x.view(torch.int64) & ~0x1FFFFFFF).view(torch.float64)
 
 
+@fault("F15", "MMA-Sim: truncating matrix units")
 @implementation("gemm", paradigm="torch", dtypes=("float32",))
 def wrong_multiplication_truncates(a, b):
     """Rounds products toward zero where there are eight and more, and sums them well.
@@ -21,6 +23,7 @@ def wrong_multiplication_truncates(a, b):
     return (_cut(terms) if a.shape[-1] >= 8 else terms).sum(-2).to(a.dtype)
 
 
+@fault("F1", "triton#9838")
 @implementation("layer_norm", paradigm="torch")
 def wrong_padded_lanes_in_variance(x, weight, bias, *, eps):
     """Pads rows to a power of two, and counts the padding's distance from the mean."""
@@ -32,6 +35,7 @@ def wrong_padded_lanes_in_variance(x, weight, bias, *, eps):
     return ((wide - mean) / (variance + eps).sqrt() * weight + bias).to(x.dtype)
 
 
+@fault("formula", "FlagGems: rms_norm accepts N - 1")
 @implementation("layer_norm", paradigm="torch")
 def wrong_sample_variance(x, weight, bias, *, eps):
     """Divides by n - 1."""
@@ -41,6 +45,7 @@ def wrong_sample_variance(x, weight, bias, *, eps):
     return (away / (variance + eps).sqrt() * weight + bias).to(x.dtype)
 
 
+@fault("formula", "InfiniCore#351")
 @implementation("rms_norm", paradigm="torch")
 def wrong_eps_outside(x, weight, *, eps):
     """Adds eps to the root instead of under it."""
@@ -48,6 +53,7 @@ def wrong_eps_outside(x, weight, *, eps):
     return (wide / ((wide**2).mean(-1, keepdim=True).sqrt() + eps) * weight).to(x.dtype)
 
 
+@fault("overflow", "KernelBench#165")
 @implementation("cross_entropy", paradigm="torch")
 def wrong_no_maximum(logits, target):
     """Exponentials of logits as they are, which overflow or vanish."""
@@ -56,6 +62,7 @@ def wrong_no_maximum(logits, target):
     return (wide.exp().sum(-1).log() - chosen).mean().to(logits.dtype)
 
 
+@fault("formula", "FlagGems#2797")
 @implementation("gelu", paradigm="torch")
 def wrong_tanh_for_erf(x, *, approximate):
     """The approximation, whether it was asked for or not."""
@@ -70,6 +77,7 @@ def _attention(q, k, v, head_of, seen, scale, softcap):
     return (scores.masked_fill(~seen, float("-inf")).softmax(-1) @ values).to(q.dtype)
 
 
+@fault("index", "none: causal masks differ by one where libraries count from 1")
 @implementation("attention", paradigm="torch")
 def wrong_causal_by_one(q, k, v, *, causal, scale, softcap, window):
     """Lets a query see the key after it."""
@@ -78,6 +86,7 @@ def wrong_causal_by_one(q, k, v, *, causal, scale, softcap, window):
     return _attention(q, k, v, heads, seen[1:] if causal else seen[:-1], scale, softcap)
 
 
+@fault("index", "none: libraries group heads in both ways")
 @implementation("attention", paradigm="torch")
 def wrong_key_head(q, k, v, *, causal, scale, softcap, window):
     """Takes heads of keys in turn instead of each for a group of queries' heads."""
@@ -95,6 +104,7 @@ def _weights(packed, scales, zeros, bits, group_size, swapped=False, shift=0):
     return (codes - zeros.double()[group]) * scales.double()[group]
 
 
+@fault("F12", "FBGEMM#5705")
 @implementation("dequant_gemm", paradigm="torch")
 def wrong_halves_swapped(a, packed, scales, zeros, *, bits, group_size):
     """Takes the high half of a byte first."""
@@ -102,6 +112,7 @@ def wrong_halves_swapped(a, packed, scales, zeros, *, bits, group_size):
     return (a.double() @ weights.to(a.dtype).double()).to(a.dtype)
 
 
+@fault("index", "none: groups of scales are counted otherwise in other formats")
 @implementation("dequant_gemm", paradigm="torch")
 def wrong_scale_of_the_next_group(a, packed, scales, zeros, *, bits, group_size):
     """Is one group ahead with scales and zeros."""

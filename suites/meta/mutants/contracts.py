@@ -3,11 +3,13 @@
 import torch
 
 from kernels import implementation
+from suites.meta.mutants import fault
 
 _REMEMBERED: dict[tuple, torch.Tensor] = {}
 _CALLS = iter(range(10**9))
 
 
+@fault("honesty", "KernelBench: results cached by address")
 @implementation("relu", paradigm="torch")
 def breaks_fresh(x):
     """Returns what it computed last time for a tensor at this place."""
@@ -24,6 +26,7 @@ def _every_other_time_a_bit_more(x, dim):
     return torch.nextafter(exact, exact + 1) if many else exact
 
 
+@fault("F28", "triton#10590")
 @implementation("sum", paradigm="torch", dtypes=("float32",))
 def breaks_deterministic(x, *, dim):
     """Is one unit in the last place off in every other call, as when atomics add in another order."""
@@ -36,6 +39,7 @@ def declares_its_spread(x, *, dim):
     return _every_other_time_a_bit_more(x, dim)
 
 
+@fault("F2", "intel-xpu-backend-for-triton#1125")
 @implementation("relu", paradigm="torch")
 def breaks_surroundings(x):
     """Reads one element past the last, and lets it in unless it is NaN."""
@@ -46,6 +50,7 @@ def breaks_surroundings(x):
     return out
 
 
+@fault("F7", "FlagGems#2489")
 @implementation("relu", paradigm="torch")
 def breaks_layouts(x):
     """Takes what is aligned to two elements, and to no more, for aligned to four."""

@@ -8,8 +8,10 @@ import time
 import torch
 
 from kernels import implementation
+from suites.meta.mutants import fault
 
 
+@fault("ending", "BackendBench#45")
 @implementation("relu", paradigm="torch")
 def wrong_segfaults(x):
     """Reads address 8 when a row has more than three elements."""
@@ -18,6 +20,7 @@ def wrong_segfaults(x):
     return torch.relu(x)
 
 
+@fault("ending", "llama.cpp#24521")
 @implementation("relu", paradigm="torch")
 def wrong_aborts(x):
     """An assertion in native code."""
@@ -26,6 +29,7 @@ def wrong_aborts(x):
     return torch.relu(x)
 
 
+@fault("F32", "FlagTree#1051")
 @implementation("relu", paradigm="torch")
 def wrong_loops_forever(x):
     """A barrier that waits for a program which is not there."""
@@ -34,6 +38,7 @@ def wrong_loops_forever(x):
     return torch.relu(x)
 
 
+@fault("ending", "llama.cpp#17180")
 @implementation("relu", paradigm="torch")
 def wrong_exits(x):
     """Some libraries answer an error by ending the process."""
@@ -42,6 +47,7 @@ def wrong_exits(x):
     return torch.relu(x)
 
 
+@fault("ending", "FlagGems#6017")
 @implementation("relu", paradigm="torch")
 def wrong_raises(x):
     """Refuses a legal input."""

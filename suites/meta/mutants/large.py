@@ -3,8 +3,10 @@
 import torch
 
 from kernels import implementation
+from suites.meta.mutants import fault
 
 
+@fault("F9", "flash-linear-attention#1080")
 @implementation("relu", paradigm="torch")
 def wrong_offset_in_32_bits(x):
     """Multiplies index and stride in 32 bits, so that far elements are looked for near."""
@@ -19,6 +21,7 @@ def wrong_offset_in_32_bits(x):
     return torch.relu(flat[places & 0x7FFFFFFF])
 
 
+@fault("F9", "mamba#1015")
 @implementation("relu", paradigm="torch")
 def wrong_rows_past_the_end_of_32_bits(x):
     """Stops where a signed index of 32 bits ends."""
@@ -31,6 +34,7 @@ def wrong_rows_past_the_end_of_32_bits(x):
     return out
 
 
+@fault("F9", "ROCm/triton#944")
 @implementation("relu", paradigm="torch")
 def wrong_index_wraps_around(x):
     """Past the end of a signed index of 32 bits it begins again, and computes what belongs there."""

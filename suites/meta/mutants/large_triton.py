@@ -5,6 +5,7 @@ import triton
 import triton.language as tl
 
 from kernels import implementation
+from suites.meta.mutants import fault
 
 
 @triton.jit
@@ -24,6 +25,7 @@ def _rows(x, wide):
     return out
 
 
+@fault("F9", "flash-linear-attention#1080")
 @implementation("relu", paradigm="triton", dtypes=("float32", "int8"))
 def wrong_row_times_stride_in_32_bits(x):
     """Takes the number of a program, which has 32 bits, times a stride."""

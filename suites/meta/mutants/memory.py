@@ -5,8 +5,10 @@ import ctypes
 import torch
 
 from kernels import implementation
+from suites.meta.mutants import fault
 
 
+@fault("F10", "flash-linear-attention#892")
 @implementation("softmax", paradigm="torch")
 def wrong_last_row_unwritten(x, *, dim):
     """The grid is one program short."""
@@ -18,6 +20,7 @@ def wrong_last_row_unwritten(x, *, dim):
     return out
 
 
+@fault("bounds", "tilelang#2979")
 @implementation("add", paradigm="torch")
 def wrong_one_past_the_end(x, y):
     """The mask compares with <= where it should with <."""
@@ -29,6 +32,7 @@ def wrong_one_past_the_end(x, y):
     return out
 
 
+@fault("bounds", "tilelang#2979")
 @implementation("relu", paradigm="torch")
 def wrong_gap_overwritten(x):
     """Writes a whole row's pitch of its input's memory: what lies between the rows of a slice is somebody else's."""
@@ -38,6 +42,7 @@ def wrong_gap_overwritten(x):
     return torch.relu(x)
 
 
+@fault("inputs", "InfiniCore#1207")
 @implementation("softmax", paradigm="torch")
 def wrong_input_overwritten(x, *, dim):
     """Subtracts the maximum in place."""
@@ -46,6 +51,7 @@ def wrong_input_overwritten(x, *, dim):
     return torch.softmax(x, dim)
 
 
+@fault("F7", "pytorch#181133")
 @implementation("relu", paradigm="torch")
 def wrong_stride_ignored(x):
     """Walks over the storage as if every tensor were contiguous."""

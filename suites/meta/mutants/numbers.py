@@ -3,8 +3,10 @@
 import torch
 
 from kernels import implementation
+from suites.meta.mutants import fault
 
 
+@fault("F1", "Liger-Kernel#518")
 @implementation("softmax", paradigm="torch")
 def wrong_padded_lanes_counted(x, *, dim):
     """Pads rows to a power of two with zeros, which then enter the sum as exp(0 - max)."""
@@ -18,6 +20,7 @@ def wrong_padded_lanes_counted(x, *, dim):
     return ((rows - top).exp() / total).movedim(-1, dim).to(x.dtype)
 
 
+@fault("F15", "aotriton#179")
 @implementation("gemm", paradigm="torch")
 def wrong_float16_accumulator(a, b):
     """Sums in float16 whatever comes in."""
@@ -27,6 +30,7 @@ def wrong_float16_accumulator(a, b):
     return total.to(a.dtype)
 
 
+@fault("F16", "triton#8654")
 @implementation("gemm", paradigm="torch")
 def wrong_tf32_undeclared(a, b):
     """Cuts float32 operands to tf32 and says nothing."""
@@ -35,6 +39,7 @@ def wrong_tf32_undeclared(a, b):
     return torch.matmul(a, b)
 
 
+@fault("F25", "triton#5048")
 @implementation("gemm", paradigm="torch")
 def wrong_last_k_tile_dropped(a, b):
     """Loops over K // 32 whole tiles."""
@@ -42,18 +47,21 @@ def wrong_last_k_tile_dropped(a, b):
     return torch.matmul(a[..., :whole], b[..., :whole, :])
 
 
+@fault("formula", "KernelBench#165")
 @implementation("gemm", paradigm="torch")
 def wrong_zeros(a, b):
     """Returns what memory was set to."""
     return torch.zeros(*a.shape[:-1], b.shape[-1], dtype=a.dtype)
 
 
+@fault("F4", "triton#10291")
 @implementation("relu", paradigm="torch")
 def wrong_nan_dropped(x):
     """A comparison that NaN fails."""
     return torch.where(x > 0, x, torch.zeros((), dtype=x.dtype))
 
 
+@fault("F24", "triton#11584")
 @implementation("add", paradigm="torch")
 def wrong_truncating_cast(x, y):
     """Rounds bfloat16 results toward zero."""
@@ -62,6 +70,7 @@ def wrong_truncating_cast(x, y):
     return ((x.float() + y.float()).view(torch.int32) >> 16).to(torch.int16).view(torch.bfloat16)
 
 
+@fault("overflow", "KernelBench#165")
 @implementation("softmax", paradigm="torch")
 def wrong_no_maximum(x, *, dim):
     """Leaves out the subtraction of the maximum, so that large logits overflow."""
@@ -69,18 +78,21 @@ def wrong_no_maximum(x, *, dim):
     return (exponentials / exponentials.sum(dim, keepdim=True)).to(x.dtype)
 
 
+@fault("form", "FlagGems#5953")
 @implementation("softmax", paradigm="torch")
 def wrong_shape(x, *, dim):
     """Forgets to put the axis back."""
     return torch.softmax(x, dim).movedim(dim, 0)
 
 
+@fault("form", "FlagGems#5983")
 @implementation("add", paradigm="torch")
 def wrong_dtype(x, y):
     """Returns the accumulator's dtype."""
     return x.double() + y.double() if x.is_floating_point() else x + y
 
 
+@fault("form", "FlagGems#6278")
 @implementation("add", paradigm="torch")
 def wrong_not_a_tensor(x, y):
     """Returns a number for a tensor of one element."""
@@ -88,6 +100,7 @@ def wrong_not_a_tensor(x, y):
     return total.item() if total.numel() == 1 else total
 
 
+@fault("F3", "iree#24175")
 @implementation("softmax", paradigm="torch")
 def wrong_masked_row_is_zero(x, *, dim):
     """Replaces the NaN of fully masked rows, against the contract."""

@@ -4,6 +4,7 @@ import torch
 
 from kernels import implementation
 from kernels.toolchains.opencl import launch
+from suites.meta.mutants import fault
 
 _RELU = r"""
 __kernel void one_too_many(__global const T *x, long x_at, __global T *out, long out_at, long count)
@@ -40,24 +41,28 @@ def _relu(kernel, x, missing=0):
     return out
 
 
+@fault("bounds", "tilelang#2979")
 @implementation("relu", paradigm="opencl", dtypes=("float32",))
 def wrong_one_too_many(x):
     """The comparison with the end says <=."""
     return _relu("one_too_many", x)
 
 
+@fault("inputs", "InfiniCore#1207")
 @implementation("relu", paradigm="opencl", dtypes=("float32",))
 def wrong_input_overwritten(x):
     """Works in place first."""
     return _relu("in_place", x)
 
 
+@fault("F4", "pytorch#130295")
 @implementation("relu", paradigm="opencl", dtypes=("float32",))
 def wrong_nan_dropped(x):
     """fmax returns the number when the other argument is a NaN."""
     return _relu("nan_dropped", x)
 
 
+@fault("F10", "grouped_gemm#36")
 @implementation("relu", paradigm="opencl", dtypes=("float32",))
 def wrong_last_unwritten(x):
     """The count is one short."""

@@ -3,6 +3,7 @@
 import torch
 
 from kernels import implementation
+from suites.meta.mutants import fault
 
 
 def _tied(values, dim):
@@ -12,6 +13,7 @@ def _tied(values, dim):
     return (values == before) & ~first.view(-1, *[1] * (values.dim() - 1 - dim % values.dim()))
 
 
+@fault("F19", "pytorch#127196")
 @implementation("sort", paradigm="torch")
 def wrong_index_repeated(x, *, dim, descending):
     """Each of equal elements gets the index of the one before."""
@@ -19,6 +21,7 @@ def wrong_index_repeated(x, *, dim, descending):
     return values, torch.where(_tied(values, dim), torch.roll(indices, 1, dim), indices)
 
 
+@fault("F19", "pytorch#27542")
 @implementation("topk", paradigm="torch")
 def wrong_index_of_another(x, *, k):
     """An element that is equal to the one before gets the index of the smallest."""
@@ -26,6 +29,7 @@ def wrong_index_of_another(x, *, k):
     return values, torch.where(_tied(values, -1), x.argmin(-1, keepdim=True), indices)
 
 
+@fault("F19", "pytorch#127196")
 @implementation("topk", paradigm="torch")
 def wrong_index_out_of_range(x, *, k):
     """The indices of equal elements are those of a row that is one longer."""

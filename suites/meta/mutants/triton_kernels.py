@@ -6,6 +6,7 @@ import triton.language as tl
 
 from kernels import implementation
 from kernels.gemm.triton import _empty_product, _multiply
+from suites.meta.mutants import fault
 
 BLOCK = 64
 
@@ -32,36 +33,42 @@ def _launch(x, fault, missing=0):
     return out
 
 
+@fault("bounds", "tilelang#2979")
 @implementation("relu", paradigm="triton")
 def wrong_one_too_many(x):
     """The mask of the store says <=."""
     return _launch(x, "one too many")
 
 
+@fault("F2", "intel-xpu-backend-for-triton#1125")
 @implementation("relu", paradigm="triton")
 def wrong_load_without_mask(x):
     """Reads past the end; a device may forgive it, or not."""
     return _launch(x, "load without mask")
 
 
+@fault("F4", "triton#10291")
 @implementation("relu", paradigm="triton")
 def wrong_nan_dropped(x):
     """A comparison that NaN fails."""
     return _launch(x, "NaN dropped")
 
 
+@fault("F29", "triton#10743")
 @implementation("relu", paradigm="triton")
 def wrong_overlapping_programs(x):
     """The last writer wins, and which one that is the device decides."""
     return _launch(x, "overlapping programs")
 
 
+@fault("F25", "triton#5048")
 @implementation("relu", paradigm="triton")
 def wrong_last_tile_unwritten(x):
     """The grid is one program short."""
     return _launch(x, "", missing=1)
 
 
+@fault("F16", "triton#10176")
 @implementation("gemm", paradigm="triton", dtypes=("float32",))
 def wrong_tf32_undeclared(a, b):
     """Leaves tl.dot at its default precision, which is tf32 where there is a unit for it."""
@@ -89,12 +96,14 @@ def _rows(x, dim, filled):
     return out.movedim(-1, dim)
 
 
+@fault("F1", "triton#9838")
 @implementation("softmax", paradigm="triton", dtypes=("float32", "float16", "bfloat16"))
 def wrong_padded_lanes_counted(x, *, dim):
     """Lanes past the end of a row enter the sum as exp(0 - max)."""
     return _rows(x, dim, True)
 
 
+@fault("F2", "intel-xpu-backend-for-triton#1125")
 @implementation("softmax", paradigm="triton", dtypes=("float32", "float16", "bfloat16"))
 def wrong_lanes_undefined(x, *, dim):
     """Lanes past the end of a row hold what the device likes."""

@@ -1,0 +1,34 @@
+"""Does every wrong kernel say what it stands for, and is there one for every class of faults?"""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from kernels.registry import Catalogue, load
+from suites.meta.cli import MUTANTS
+from suites.meta.mutants import fault, faults
+
+
+@pytest.fixture(scope="module")
+def catalogue() -> Catalogue:
+    """The catalogue with all mutants whose toolchains are here."""
+    return load([MUTANTS])
+
+
+def test_every_wrong_kernel_names_its_class_and_report(catalogue: Catalogue) -> None:
+    wrong = {
+        name for name, one in catalogue.implementations.items() if re.match(r"wrong_|breaks_", name.rpartition("/")[2])
+    }
+    assert wrong == set(faults(catalogue.implementations))
+
+
+def test_nothing_else_of_the_catalogue_is_a_fault() -> None:
+    assert faults(load().implementations) == {}
+
+
+@pytest.mark.parametrize(("kind", "report"), [("F0", "pytorch#1"), ("F1", "")])
+def test_a_fault_needs_a_known_class_and_a_report(kind: str, report: str) -> None:
+    with pytest.raises(ValueError, match="a fault is of one of F1, "):
+        fault(kind, report)
