@@ -49,6 +49,7 @@ CLASSES: Mapping[str, str] = {
     "F34": "collectives: what ranks disagree on",
     "formula": "another function than the contract's, of nearly the same values",
     "overflow": "intermediates that leave the range where the result does not",
+    "cancellation": "a difference of sums that are almost equal",
     "bounds": "writes beyond a tensor, or between its rows",
     "inputs": "inputs that are written to",
     "index": "the wrong row, head, group or page: values that are right elsewhere",
