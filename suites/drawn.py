@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import seed as seeded
 
 from golden.case import Case
 from kernels import strategies
 from kernels.operation import Operation
 
 
-def drawn(operation: Operation, number: int, *, budget: int, dtype: str | None = None) -> list[Case]:
-    """Return up to ``number`` cases of ``operation`` with at most ``budget`` elements a tensor, of one dtype or any."""
+def drawn(
+    operation: Operation, number: int, *, budget: int, dtype: str | None = None, seed: int | None = None
+) -> list[Case]:
+    """Return up to ``number`` cases of ``operation`` with at most ``budget`` elements a tensor, of one dtype or any.
+
+    Each ``seed`` gives others.
+    """
     cases: list[Case] = []
 
     @settings(
         max_examples=number,
         phases=[Phase.generate],
-        derandomize=True,
+        derandomize=seed is None,
         database=None,
         deadline=None,
         suppress_health_check=list(HealthCheck),
@@ -25,5 +31,5 @@ def drawn(operation: Operation, number: int, *, budget: int, dtype: str | None =
     def collect(case: Case) -> None:
         cases.append(case)
 
-    collect()
+    (collect if seed is None else seeded(seed)(collect))()
     return cases

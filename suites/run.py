@@ -123,7 +123,7 @@ class Run:
             search = Search(
                 lambda case: self.one(subject, case, suite=suite),
                 _cases(subject, dtype),
-                examples=_share(subject, settings().max_examples),
+                examples=share(subject, settings().max_examples),
                 digest=f"{suite}:{subject.operation.name}:{dtype}",
             )
             failure = search.failure(shrink=not failures)
@@ -267,7 +267,7 @@ class Run:
         return record
 
 
-def _share(subject: Subject, asked: int) -> int:
+def share(subject: Subject, asked: int) -> int:
     """Return how many of the cases that are ``asked`` for in all each dtype gets: fewer where each must be built."""
     share = max(min(LEAST_CASES, asked), asked // len(subject.dtypes))
     return max(1, share // COSTLY) if paradigm_of(subject.implementation.paradigm).costly else share

@@ -8,9 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from kernels.registry import Implementation
+
+FOLDER = Path(__file__).parent
+"""Where they are."""
 
 CLASSES: Mapping[str, str] = {
     "F1": "padding takes part: lanes beyond a row enter its reduction",

@@ -131,7 +131,7 @@ def wrong_carry_of_the_block_before(x, *, dim, reverse):
     """Adds the sum of the block of 32 before, and not of all blocks before."""
     rows = (x.flip(dim) if reverse else x).movedim(dim, -1)
     rows = wide(rows) if x.is_floating_point() else rows
-    out, before = torch.empty(rows.shape, dtype=rows.dtype), 0
+    out, before = torch.empty(rows.shape, dtype=rows.dtype), torch.zeros((), dtype=rows.dtype)
     for start in range(0, rows.shape[-1], 32) if rows.shape[-1] else []:
         block = rows[..., start : start + 32]
         out[..., start : start + 32] = block.cumsum(-1) + before

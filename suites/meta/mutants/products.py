@@ -303,8 +303,8 @@ def _by_sequence(q, k, v, cu_q, cu_k, causal, scale, aligned=True):
     for (first, last), (begin, end) in zip(pairwise(cu_q), pairwise(cu_k), strict=True):
         queries, keys = last - first, end - begin
         seen = torch.from_numpy(visible(queries, keys, causal=causal, offset=keys - queries if aligned else 0))
-        parts = (x.transpose(0, 1) for x in (q[first:last], k[begin:end], v[begin:end]))
-        out[first:last] = attended(*parts, seen, scale=scale).transpose(0, 1)
+        query, key, value = (x.transpose(0, 1) for x in (q[first:last], k[begin:end], v[begin:end]))
+        out[first:last] = attended(query, key, value, seen, scale=scale).transpose(0, 1)
     return out
 
 
@@ -316,8 +316,8 @@ def wrong_gradient_of_the_last_head(grad, q, k, v, *, causal, scale, softcap, wi
     every = [x.repeat_interleave(groups, 1) for x in (k, v)]
     seen = _seen(q, k, causal, window)
 
-    def forward(*tensors):
-        weights = attended(*tensors, seen | ~seen.any(-1, keepdim=True), scale=scale, softcap=softcap)
+    def forward(query, key, value):
+        weights = attended(query, key, value, seen | ~seen.any(-1, keepdim=True), scale=scale, softcap=softcap)
         return torch.where(seen.any(-1, keepdim=True), weights, 0)
 
     dq, dk, dv = gradients(forward, grad, q, *every)
@@ -330,8 +330,8 @@ def wrong_scale_left_out(grad, q, k, v, *, causal, scale, softcap, window):
     """Forgets the scale of scores in the gradient of q."""
     seen = _seen(q, k, causal, window)
 
-    def forward(*tensors):
-        weights = attended(*tensors, seen | ~seen.any(-1, keepdim=True), scale=scale, softcap=softcap)
+    def forward(query, key, value):
+        weights = attended(query, key, value, seen | ~seen.any(-1, keepdim=True), scale=scale, softcap=softcap)
         return torch.where(seen.any(-1, keepdim=True), weights, 0)
 
     dq, dk, dv = gradients(forward, grad, q, k, v)

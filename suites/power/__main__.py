@@ -1,0 +1,83 @@
+"""Measure what the suite notices, and write docs/power.md: ``python -m suites.power`` goes on where it stopped."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from kernels.registry import load
+from suites.meta.mutants import FOLDER, faults
+from suites.options import ROOT
+from suites.power.alarms import Alarms, alarms
+from suites.power.page import page
+from suites.power.parallel import Piece, trials
+from suites.power.trial import Trial
+
+PAGE = ROOT / "docs" / "power.md"
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the pieces that are not there yet, and print or write the page that all of them make."""
+    asked = _parsed(arguments)
+    asked.out.mkdir(parents=True, exist_ok=True)
+    found = asked.out / "trials.jsonl"
+    catalogue = load([FOLDER])
+    wrong = faults(catalogue.implementations)
+    known = {tuple(line["piece"]) for line in _lines(found)}
+    pieces = [
+        piece for piece in _pieces(asked, sorted({name.partition("/")[0] for name in wrong})) if piece not in known
+    ]
+    if pieces:
+        _run(pieces, asked, found)
+    everything = [Trial(**value) for line in _lines(found) for value in line["trials"]]
+    counted = sum((alarms(bundle, wrong) for bundle in asked.bundles), Alarms())
+    text = page(everything, wrong, counted)
+    if asked.write:
+        PAGE.write_text(text, encoding="utf-8")
+        print(f"wrote {PAGE.relative_to(ROOT)}")
+    else:
+        print(text)
+
+
+def _pieces(asked: argparse.Namespace, operations: Sequence[str]) -> Iterable[Piece]:
+    chosen = asked.operation or operations
+    yield from (("peers", name, 0) for name in chosen)
+    yield from (("smallest", name, 0) for name in chosen)
+    yield from (("suite", name, seed) for seed in range(asked.seeds) for name in chosen)
+
+
+def _run(pieces: Sequence[Piece], asked: argparse.Namespace, found: Path) -> None:
+    made = trials(
+        pieces, processes=asked.j, platforms=asked.platform or ["cpu", "interpreter"], time_limit=asked.time_limit
+    )
+    with found.open("a", encoding="utf-8") as out:
+        for number, (piece, results) in enumerate(made, 1):
+            out.write(json.dumps({"piece": piece, "trials": [asdict(trial) for trial in results]}) + "\n")
+            out.flush()
+            print(f"{number}/{len(pieces)} {' '.join(map(str, piece))}: {len(results)} trials", flush=True)
+
+
+def _parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m suites.power", description="what the suite notices, and how soon")
+    parser.add_argument("--out", type=Path, default=ROOT / "reports" / "out" / "power", help="where trials are kept")
+    parser.add_argument("--seeds", type=int, default=20, help="how often each kernel is tried (default 20)")
+    parser.add_argument("--operation", action="append", default=[], help="only this operation; repeatable")
+    parser.add_argument("--platform", action="append", default=[], help="where (default: cpu and interpreter)")
+    parser.add_argument("-j", type=int, default=os.cpu_count() or 1, help="processes (default: as many as cores)")
+    parser.add_argument("--time-limit", type=float, default=20.0, help="seconds that one call may take (default 20)")
+    parser.add_argument("--bundles", nargs="*", default=[], type=Path, help="runs of correct kernels to count")
+    parser.add_argument("--write", action="store_true", help="write the page to docs/ instead of printing it")
+    return parser.parse_args(arguments)
+
+
+def _lines(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()] if path.exists() else []
+
+
+if __name__ == "__main__":
+    main()

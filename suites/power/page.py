@@ -1,0 +1,138 @@
+"""The page docs/power.md: what trials say, as tables."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from statistics import median
+
+from suites.meta.mutants import CLASSES, UNSHOWN, Fault
+from suites.power.alarms import Alarms
+from suites.power.peers import PEERS
+from suites.power.trial import SMALLEST, STAGES, SUITE, Trial
+from suites.tables.markdown import document, table
+
+EXAMPLES = 3
+"""Smallest cases that are shown of each class."""
+
+_HEAD = """Kernels that are wrong on purpose (`suites/meta/mutants`) and correct twins beside them, on the cases that
+profile `quick` draws: made by `python -m suites.power --write` (`tox -e power`)."""
+
+
+def page(trials: Sequence[Trial], wrong: Mapping[str, Fault], counted: Alarms) -> str:
+    """Return the page. ``wrong`` says what the kernels stand for, ``counted`` are false alarms of other runs."""
+    mutants = [trial for trial in trials if trial.kernel in wrong]
+    suite = [trial for trial in mutants if trial.by == SUITE]
+    right = [trial for trial in trials if trial.kernel not in wrong]
+    return document(
+        "What the suite notices",
+        _HEAD,
+        _summary(suite, wrong, [trial for trial in right if trial.by == SUITE], counted),
+        "## Beside what others do",
+        _PEERS_TEXT,
+        _peers(mutants, right),
+        "## Classes of faults",
+        _classes(suite, wrong),
+        "## Every wrong kernel",
+        _kernels(suite, wrong),
+        "## Smallest cases",
+        f"What Hypothesis makes of the first failing case, for up to {EXAMPLES} kernels of each class.",
+        _smallest([trial for trial in mutants if trial.by == SMALLEST], wrong),
+    )
+
+
+def _summary(suite: Sequence[Trial], wrong: Mapping[str, Fault], twins: Sequence[Trial], counted: Alarms) -> str:
+    stages = Counter(trial.noticed for trial in suite)
+    tried = {trial.kernel for trial in suite}
+    seeds = len({trial.seed for trial in suite})
+    lines = [
+        f"{len(wrong)} wrong kernels; {len(tried)} were tried here, {seeds} times each with other cases. Of"
+        f" {len(suite)} trials {_share(stages['quick'], len(suite))} ended in profile `quick`,"
+        f" {_share(stages['contracts'], len(suite))} in the contracts, {_share(stages['standard'], len(suite))} in"
+        f" profile `standard`, and {_share(stages[''], len(suite))} nowhere."
+    ]
+    untried = sorted(set(wrong) - tried)
+    if untried:
+        lines.append(f"Not tried, for want of their platforms: {', '.join(untried)}.")
+    judged = sum(trial.after for trial in twins) + counted.judged
+    refused = sorted({trial.kernel for trial in twins if trial.noticed} | set(counted.refused))
+    lines.append(f"False alarms: {len(refused)} in {judged} cases of correct kernels{_listed(refused)}.")
+    return "\n\n".join(lines)
+
+
+_PEERS_TEXT = """As many calls (20), with the inputs and the tolerances of each project as `suites/power/peers.py` has
+them, which names the files they are read from. What is expected is PyTorch's result on the same inputs. Other tests
+that a project may have beside its comparison of values (of memory, say) are not counted, but for llama.cpp's sentinels."""
+
+
+def _peers(mutants: Sequence[Trial], right: Sequence[Trial]) -> str:
+    names = [peer.name for peer in PEERS]
+    rows = []
+    quick = [trial for trial in mutants if trial.by == SUITE and trial.seed == 0]
+    held = {trial.kernel for trial in mutants if trial.by == names[0]}
+    for name, tried in [("Portolan, quick", quick), *((n, [t for t in mutants if t.by == n]) for n in names)]:
+        tried = [trial for trial in tried if not held or trial.kernel in held]
+        noticed = [trial for trial in tried if trial.noticed in STAGES[:2]]
+        by = SUITE if name.startswith("Portolan") else name
+        correct = [trial for trial in right if trial.by == by]
+        alarmed = {trial.kernel for trial in correct if trial.noticed}
+        calls = f"{median(trial.after for trial in noticed):g}" if noticed else ""
+        kernels = len({trial.kernel for trial in correct})
+        rows.append([name, len(noticed), len(tried) - len(noticed), f"{len(alarmed)} of {kernels}", calls])
+    return table(["judge", "noticed", "missed", "correct kernels refused", "calls needed (median)"], rows)
+
+
+def _classes(suite: Sequence[Trial], wrong: Mapping[str, Fault]) -> str:
+    grouped = _grouped(suite, lambda trial: wrong[trial.kernel].kind)
+    kernels = Counter(fault.kind for fault in wrong.values())
+    rows = []
+    for kind, meaning in CLASSES.items():
+        tried = grouped.get(kind, [])
+        quick = sum(trial.noticed == "quick" for trial in tried)
+        share = _share(quick, len(tried)) if tried else UNSHOWN.get(kind, "")
+        rows.append([kind, meaning, kernels[kind], share])
+    return table(["class", "what it is", "kernels", "trials noticed in quick"], rows)
+
+
+def _kernels(suite: Sequence[Trial], wrong: Mapping[str, Fault]) -> str:
+    rows = []
+    for kernel, fault in sorted(wrong.items()):
+        for platform, tried in sorted(_grouped([t for t in suite if t.kernel == kernel], lambda t: t.platform).items()):
+            noticed = [trial for trial in tried if trial.noticed]
+            quick = sum(trial.noticed == "quick" for trial in tried)
+            after = f"{median(trial.after for trial in noticed):g}" if noticed else "never"
+            checks = Counter(_check(trial) for trial in noticed).most_common(2)
+            how = ", ".join(check for check, _ in checks)
+            rows.append([f"`{kernel}`", platform, fault.kind, fault.report, f"{quick}/{len(tried)}", after, how])
+    return table(["kernel", "platform", "class", "report", "in quick", "cases (median)", "noticed by"], rows)
+
+
+def _check(trial: Trial) -> str:
+    contract = trial.message.partition(";")[0] if trial.message.startswith("contract ") else ""
+    return f"{trial.verdict} ({contract})" if contract else trial.verdict
+
+
+def _smallest(found: Sequence[Trial], wrong: Mapping[str, Fault]) -> str:
+    lines = []
+    for kind in CLASSES:
+        those = [trial for trial in found if wrong[trial.kernel].kind == kind]
+        apart = list({trial.kernel: trial for trial in those}.values())
+        for trial in apart[:EXAMPLES]:
+            report = wrong[trial.kernel].report
+            lines.append(f"- {kind} ({report}) `{trial.kernel}` on {trial.platform}: {trial.verdict}\n  `{trial.case}`")
+    return "\n".join(lines)
+
+
+def _grouped(trials: Iterable[Trial], key: Callable[[Trial], str]) -> dict[str, list[Trial]]:
+    groups = defaultdict(list)
+    for trial in trials:
+        groups[key(trial)].append(trial)
+    return groups
+
+
+def _share(part: int, whole: int) -> str:
+    return f"{100 * part / whole:.1f} %" if whole else "0 %"
+
+
+def _listed(names: Sequence[str]) -> str:
+    return f": {', '.join(names)}" if names else ""

@@ -1,0 +1,46 @@
+"""Trials side by side: each process has its own workers, and one operation with one seed is one piece of work."""
+
+from __future__ import annotations
+
+import atexit
+import os
+import tempfile
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from multiprocessing import get_context
+from pathlib import Path
+
+from reports.bundle import Bundle
+from suites.options import register_depths
+from suites.power.trial import Bench, Trial
+
+Piece = tuple[str, str, int]
+"""A method of :class:`suites.power.trial.Bench`, an operation and a seed."""
+
+_bench: Bench
+
+
+def trials(
+    pieces: Sequence[Piece], *, processes: int, platforms: Sequence[str], time_limit: float
+) -> Iterator[tuple[Piece, list[Trial]]]:
+    """Yield each of ``pieces`` with its trials, as they come."""
+    with tempfile.TemporaryDirectory() as scratch:
+        options = (scratch, platforms, time_limit)
+        with ProcessPoolExecutor(processes, get_context("spawn"), _open, options) as pool:
+            running = {pool.submit(_run, piece): piece for piece in pieces}
+            for done in as_completed(running):
+                yield running[done], done.result()
+
+
+def _open(scratch: str, platforms: Sequence[str], time_limit: float) -> None:
+    global _bench
+    register_depths()
+    own = Path(scratch) / str(os.getpid())
+    Bundle.create(own, {}).close()
+    _bench = Bench.open(str(own), platforms, time_limit)
+    atexit.register(_bench.close)
+
+
+def _run(piece: Piece) -> list[Trial]:
+    kind, operation, seed = piece
+    return getattr(_bench, kind)(operation, seed)

@@ -1,0 +1,208 @@
+"""What is tried of one operation: its wrong kernels and their correct twins, by the suite and as others would."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from golden.case import Case
+from golden.dtypes import decode
+from kernels.registry import load
+from platforms.detect import detect
+from platforms.gather import probe
+from platforms.outcome import Outcome
+from platforms.pool import GatewayLost, Pool
+from reports.bundle import Bundle
+from reports.record import Record, outcome
+from suites.contracts.catalogue import CONTRACTS
+from suites.contracts.keeping import BUDGET
+from suites.drawn import drawn
+from suites.meta.mutants import FOLDER, faults
+from suites.options import DEPTHS
+from suites.power.peers import PEERS, Peer
+from suites.run import Run, share
+from suites.subject import Selection, Subject, select
+
+SUITE, SMALLEST = "suite", "smallest case"
+"""Who noticed something, beside the peers: the suite on drawn cases, and its search for the smallest."""
+
+STAGES = ("quick", "contracts", "standard")
+"""Where the suite may notice a wrong kernel, in the order in which it is tried."""
+
+
+@dataclass(frozen=True)
+class Trial:
+    """What came of one kernel on the cases of one seed.
+
+    Attributes:
+        kernel, platform, seed: what was tried.
+        by: by whom: one of :data:`SUITE`, :data:`SMALLEST` and the names of peers.
+        noticed: the stage that refused the kernel, "" if none did: right for a correct kernel.
+        after: how many cases that took, the last included; all there were if it was not refused.
+        verdict, case, message: of the record that refused it.
+    """
+
+    kernel: str
+    platform: str
+    seed: int
+    by: str
+    noticed: str
+    after: int
+    verdict: str = ""
+    case: str = ""
+    message: str = ""
+
+
+@dataclass
+class Bench:
+    """Everything that trials in one process share: subjects, workers and golden results."""
+
+    run: Run
+    subjects: Sequence[Subject]
+    wrong: frozenset[str]
+    _cases: dict[tuple[str, str, int, int], list[Case]] = field(default_factory=dict)
+    _expected: dict[str, list[np.ndarray] | None] = field(default_factory=dict)
+
+    @classmethod
+    def open(cls, bundle: str, platforms: Sequence[str], time_limit: float) -> Bench:
+        """Return a bench over all wrong kernels and their twins on ``platforms``."""
+        catalogue = load([FOLDER])
+        subjects, _ = select(catalogue, detect(probe()), Selection(platforms=tuple(platforms)))
+        run = Run(pool=Pool(kernels=[FOLDER], time_limit=time_limit), bundle=Bundle.join(bundle))
+        return cls(run, subjects, frozenset(faults(catalogue.implementations)))
+
+    def close(self) -> None:
+        """End the workers."""
+        self.run.pool.close()
+
+    def suite(self, operation: str, seed: int) -> list[Trial]:
+        """Return a trial of every wrong kernel of ``operation`` and every twin beside them."""
+        self._cases.clear()
+        return [self._tried(subject, seed) for subject in self._of(operation) if self._beside(subject)]
+
+    def peers(self, operation: str, seed: int) -> list[Trial]:
+        """Return a trial by each peer of every wrong kernel, and of correct ones in Triton, with as many calls."""
+        chosen = [one for one in self._of(operation) if self._is_wrong(one) or one.implementation.paradigm == "triton"]
+        eager = next(one for one in self._of(operation) if one.implementation.id == f"{operation}/torch/eager")
+        trials = []
+        for peer in PEERS:
+            self._expected.clear()
+            trials += [self._judged(peer, subject, eager, seed) for subject in chosen]
+        return trials
+
+    def smallest(self, operation: str, seed: int) -> list[Trial]:
+        """Return, for every wrong kernel of ``operation``, the smallest case on which the suite refuses it."""
+        trials = []
+        for subject in self._of(operation):
+            record = self.run.explore(subject, suite="equivalence") if self._is_wrong(subject) else None
+            if record:
+                trials.append(_trial(subject, seed, SMALLEST, "quick", 0, record))
+        return trials
+
+    def _of(self, operation: str) -> Iterator[Subject]:
+        return (subject for subject in self.subjects if subject.operation.name == operation)
+
+    def _is_wrong(self, subject: Subject) -> bool:
+        return subject.implementation.id in self.wrong
+
+    def _beside(self, subject: Subject) -> bool:
+        return subject.implementation.source.startswith(str(FOLDER))
+
+    def _tried(self, subject: Subject, seed: int) -> Trial:
+        after = 0
+        for stage, records in self._stages(subject, seed):
+            for record in records:
+                after += 1
+                if outcome(record) == "fail":
+                    return _trial(subject, seed, SUITE, stage, after, record)
+        return _trial(subject, seed, SUITE, "", after)
+
+    def _stages(self, subject: Subject, seed: int) -> Iterator[tuple[str, Iterable[Record]]]:
+        yield "quick", self._equivalence(subject, "quick", seed)
+        yield "contracts", self._contracts(subject, seed)
+        if self._is_wrong(subject):
+            yield "standard", self._equivalence(subject, "standard", seed)
+
+    def _equivalence(self, subject: Subject, depth: str, seed: int) -> Iterator[Record]:
+        for dtype in self._dtypes(subject):
+            for case in self._drawn(subject, dtype, share(subject, DEPTHS[depth]), seed):
+                yield self.run.one(subject, case, suite="power")
+
+    def _contracts(self, subject: Subject, seed: int) -> Iterator[Record]:
+        """Yield what contracts say on two cases, as many as they have in profile quick."""
+        for dtype in self._dtypes(subject)[:2]:
+            cases = self._drawn(subject, dtype, share(subject, DEPTHS["quick"]), seed)
+            moderate = [case for case in cases if 1 < _size(subject, case) <= BUDGET]
+            for case in moderate[-1:]:
+                for contract in CONTRACTS:
+                    for one in contract.cases(subject, case):
+                        check = contract.name if contract.checked else ""
+                        yield self.run.one(subject, one, suite="power", contract=check)
+
+    def _dtypes(self, subject: Subject) -> list[str]:
+        lacking = self.run.lacking(subject)
+        return [dtype for dtype in subject.dtypes if dtype not in lacking]
+
+    def _drawn(self, subject: Subject, dtype: str, number: int, seed: int) -> list[Case]:
+        """Return cases of ``seed``: the same for all subjects of an operation, whose golden results are then shared."""
+        budget = subject.platform.budget
+        key = dtype, subject.operation.name, number, budget
+        if key not in self._cases:
+            self._cases[key] = drawn(subject.operation, number, budget=budget, dtype=dtype, seed=seed)
+        return self._cases[key]
+
+    def _judged(self, peer: Peer, subject: Subject, eager: Subject, seed: int) -> Trial:
+        after = 0
+        for case in peer.cases(subject.operation, self._dtypes(subject), DEPTHS["quick"], seed):
+            after += 1
+            expected = self._expectation(eager, case)
+            if expected is not None and not self._accepted(peer, subject, case, expected):
+                return Trial(subject.implementation.id, subject.platform.name, seed, peer.name, "quick", after)
+        return _trial(subject, seed, peer.name, "", after)
+
+    def _accepted(self, peer: Peer, subject: Subject, case: Case, expected: Sequence[np.ndarray]) -> bool:
+        ran = self._ran(subject, case)
+        outputs = _numbers(subject, case, ran)
+        if outputs is None or (peer.sentinels and any(one.kind == "out of bounds" for one in ran.damage)):
+            return False
+        reduced = _reduced(subject, case)
+        return all(peer.accepts(one, other, case.dtype, reduced) for one, other in zip(outputs, expected, strict=True))
+
+    def _expectation(self, eager: Subject, case: Case) -> list[np.ndarray] | None:
+        """Return what PyTorch's own operator makes of a case, which peers take for right."""
+        if case.line not in self._expected:
+            self._expected[case.line] = _numbers(eager, case, self._ran(eager, case))
+        return self._expected[case.line]
+
+    def _ran(self, subject: Subject, case: Case) -> Outcome:
+        try:
+            return self.run.pool.run(subject.platform, subject.implementation.id, case)
+        except GatewayLost as error:
+            return Outcome("crashed", message=str(error))
+
+
+def _trial(subject: Subject, seed: int, by: str, noticed: str, after: int, record: Record | None = None) -> Trial:
+    said = (record.verdict, record.case, record.message.partition("\n")[0]) if record else ()
+    return Trial(subject.implementation.id, subject.platform.name, seed, by, noticed, after, *said)
+
+
+def _size(subject: Subject, case: Case) -> int:
+    return max(form.size for form in subject.operation.forms(case).values())
+
+
+def _reduced(subject: Subject, case: Case) -> int:
+    """Return how many elements a result of ``case`` is made of."""
+    forms, axes = subject.operation.forms(case), subject.operation.reduced_axes(case)
+    return math.prod(forms[name].shape[axis] for name, axis in [*axes.items()][:1])
+
+
+def _numbers(subject: Subject, case: Case, ran: Outcome) -> list[np.ndarray] | None:
+    """Return the results as numbers; None where there are none, or not those of the contract."""
+    forms = list(subject.operation.results(case).values())
+    promised = [(form.dtype, tuple(form.shape)) for form in forms]
+    if ran.status != "returned" or promised != [(one.dtype, tuple(one.array.shape)) for one in ran.results]:
+        return None
+    return [decode(one.array, one.dtype) for one in ran.results]
