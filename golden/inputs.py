@@ -127,6 +127,11 @@ def _masked(words: Words, shape: tuple[int, ...], dtype: DType) -> np.ndarray:
     return values
 
 
+def _masked_above(words: Words, shape: tuple[int, ...], dtype: DType) -> np.ndarray:
+    """The same with +inf, which is what takes an element out of a minimum."""
+    return -_masked(words, shape, dtype)
+
+
 def _signed_zero(words: Words, shape: tuple[int, ...], dtype: DType) -> np.ndarray:
     """Zeros of both signs among normal values."""
     values = _normal(words, shape, dtype)
@@ -173,7 +178,7 @@ FLOAT_REGIMES: dict[str, Law] = {
 }
 """The laws of values for floating dtypes, by name."""
 
-FLOAT_REGIMES_ON_REQUEST: dict[str, Law] = {"halves": _halves, "steps": _steps}
+FLOAT_REGIMES_ON_REQUEST: dict[str, Law] = {"halves": _halves, "steps": _steps, "masked_above": _masked_above}
 """Laws that only those contracts draw from that name them."""
 
 _INFINITE = ("inf", "masked")

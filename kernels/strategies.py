@@ -40,7 +40,9 @@ def sizes(limit: int, *, least: int = 0) -> st.SearchStrategy[int]:
 
 @st.composite
 def shapes(draw: st.DrawFn, budget: int, *, ranks: tuple[int, ...] = (1, 2, 3, 0, 4)) -> list[int]:
-    """Draw a shape of at most ``budget`` elements; now and then with an axis of 0."""
+    """Draw a shape of at most ``budget`` elements; now and then with an axis of 0, or where there is room very long."""
+    if 2 in ranks and _rows_beyond(budget) and draw(st.booleans()):
+        return draw(st.permutations(draw(_many(budget))))
     shape: list[int] = []
     room = budget
     for _ in range(draw(st.sampled_from(ranks))):
@@ -51,15 +53,30 @@ def shapes(draw: st.DrawFn, budget: int, *, ranks: tuple[int, ...] = (1, 2, 3, 0
     return draw(st.permutations(shape)) if len(shape) > 1 else shape
 
 
+def _rows_beyond(budget: int) -> list[int]:
+    """Return which of :data:`MANY` fit into ``budget`` with two elements each."""
+    return [rows for rows in MANY if 2 * rows <= budget]
+
+
+@st.composite
+def _many(draw: st.DrawFn, budget: int) -> list[int]:
+    """Draw very many rows of very few elements."""
+    rows = draw(st.sampled_from(_rows_beyond(budget)))
+    return [rows, draw(st.integers(1, min(5, budget // rows)))]
+
+
 @st.composite
 def row_shapes(draw: st.DrawFn, budget: int) -> list[int]:
     """Draw a shape with rows to reduce: few long ones, many tiny ones, or anything between; rank 1 or more."""
-    # Only the few large cases have room for them, so that they are a good part of those.
-    many = [rows for rows in MANY if 2 * rows <= budget]
-    kind = draw(st.sampled_from(["rows", "long", "tiny", "any", *(["many", "many"] if many else [])]))
+    if draw(st.integers(0, 11)) == 11:
+        shape = draw(row_shapes(min(budget, MODERATE // 8)))
+        shape[draw(st.integers(0, len(shape) - 1))] = 0
+        return shape
+    # Only the few large cases have room for them, so that they are most of those.
+    many = ["many"] * 6 if _rows_beyond(budget) else []
+    kind = draw(st.sampled_from(["rows", "long", "tiny", "any", *many]))
     if kind == "many":
-        rows = draw(st.sampled_from(many))
-        return [rows, draw(st.integers(1, min(5, budget // rows)))]
+        return draw(_many(budget))
     if kind == "any":
         return draw(shapes(budget, ranks=(2, 1, 3, 4)))
     if kind == "long":
@@ -76,11 +93,11 @@ def row_shapes(draw: st.DrawFn, budget: int) -> list[int]:
 def matrix_sizes(draw: st.DrawFn, budget: int) -> tuple[int, int, int]:
     """Draw m, n, k so that no matrix has more than ``budget`` elements; k is often much longer than m and n."""
     side = math.isqrt(budget)
-    many = [rows for rows in MANY if 2 * rows <= budget]
-    if many and draw(st.integers(0, 4)) == 4:
+    many = _rows_beyond(budget)
+    if many and draw(st.booleans()):
         m, thin = draw(st.sampled_from(many)), st.integers(1, 3)
         return m, min(draw(thin), budget // m), min(draw(thin), budget // m)
-    if draw(st.integers(0, 24)) == 24:
+    if draw(st.integers(0, 11)) == 11:
         return draw(st.sampled_from([(0, 3, 5), (3, 0, 5), (3, 5, 0), (0, 0, 0)]))
     if draw(st.booleans()):
         m, n = draw(sizes(min(side, 65), least=1)), draw(sizes(min(side, 65), least=1))

@@ -10,19 +10,17 @@ from kernels import strategies
 from kernels.operation import Operation
 
 
-def drawn(
-    operation: Operation, number: int, *, budget: int, dtype: str | None = None, seed: int | None = None
-) -> list[Case]:
+def drawn(operation: Operation, number: int, *, budget: int, dtype: str | None = None, seed: str = "") -> list[Case]:
     """Return up to ``number`` cases of ``operation`` with at most ``budget`` elements a tensor, of one dtype or any.
 
-    Each ``seed`` gives others.
+    Each ``seed``, any text, gives others.
     """
     cases: list[Case] = []
 
     @settings(
         max_examples=number,
         phases=[Phase.generate],
-        derandomize=seed is None,
+        derandomize=not seed,
         database=None,
         deadline=None,
         suppress_health_check=list(HealthCheck),
@@ -31,5 +29,5 @@ def drawn(
     def collect(case: Case) -> None:
         cases.append(case)
 
-    (collect if seed is None else seeded(seed)(collect))()
+    (seeded(int.from_bytes(seed.encode(), "big"))(collect) if seed else collect)()
     return cases

@@ -27,5 +27,9 @@ class Argmin(Selection):
     def output_dtype(self, case: Case) -> str:
         return "int64"
 
+    def regimes(self, dtype: str, tensor: str) -> tuple[str, ...]:
+        known = super().regimes(dtype, tensor)
+        return (*known, "masked_above") if "masked" in known else known
+
     def reference(self, x: Any, *, dim: int) -> Any:
         return np.argmin(enclosure.numbers(x), axis=dim)

@@ -37,10 +37,8 @@ LARGE: dict[int, Shape] = {64: (128, 64, 8, 3), 128: (128, 128, 8, 2), 256: (128
 Two programs fit on one with heads of 64, so that one exponentiates while the other multiplies.
 """
 
-PAIRED: dict[int, Shape] = {64: (128, 64, 8, 3), 128: (128, 64, 8, 2)}
-"""Shapes of which two programs fit on a multiprocessor, with :data:`REGISTERS` a thread."""
-
-REGISTERS = 128
+SMALL: dict[int, Shape] = {64: (128, 64, 4, 3), 128: (64, 64, 4, 3)}
+"""Shapes of which several programs fit on such a multiprocessor, so that one exponentiates while others multiply."""
 
 _NARROW = ("float16", "bfloat16")
 
@@ -246,14 +244,12 @@ def launch(
     fold: bool = True,
     shape: Shape | None = None,
     described: bool = False,
-    registers: int | None = None,
 ) -> torch.Tensor:
     """Return the attention of ``q`` to ``k`` and ``v`` by one kernel, with what the rungs of the ladder add to it.
 
     Powers of two where ``binary``; with ``skip`` without tiles that nobody sees; with ``split`` without masks where all
     is seen; with ``fold`` a positive scale is multiplied in where the maximum is subtracted. ``shape`` is that of a
-    program, and ``described`` keys and values (:func:`describable` ones) are fetched by tensor descriptors. A thread
-    has at most so many ``registers``.
+    program, and ``described`` keys and values (:func:`describable` ones) are fetched by tensor descriptors.
     """
     batch, heads, queries, size = q.shape
     out = torch.empty(q.shape, dtype=q.dtype, device=q.device)
@@ -269,7 +265,7 @@ def launch(
         **arithmetic, FOLD=fold and softcap is None and arithmetic["SCALE"] > 0,
         M=m, N=n, D=depth, WHOLE=size == depth, DESCRIBED=described,
         CAUSAL=causal, WINDOWED=window is not None, SKIP=skip, SPLIT=split,
-        WIDE=wide(q.dtype), num_warps=warps, num_stages=stages, **({"maxnreg": registers} if registers else {}),
+        WIDE=wide(q.dtype), num_warps=warps, num_stages=stages,
     )  # fmt: skip
     return out
 
@@ -423,11 +419,11 @@ def described(
     "attention",
     paradigm="triton",
     optimizes="described",
-    technique="two programs a multiprocessor",
+    technique="several programs a multiprocessor",
     dtypes=_NARROW,
     refuses=_long_heads,
 )
-def paired(
+def small(
     q: torch.Tensor,
     k: torch.Tensor,
     v: torch.Tensor,
@@ -437,17 +433,15 @@ def paired(
     softcap: float | None,
     window: int | None,
 ) -> torch.Tensor:
-    """Return the same by programs of which two fit on a multiprocessor: one exponentiates while the other multiplies.
+    """Return the same by programs so small that one exponentiates while another multiplies.
 
     Warps of one program meet at barriers, and so exponentiate at the same time. Heads of more than 128 elements leave
-    no room for two programs; they are those of ``described``.
+    no room for several programs; they are those of ``described``.
     """
-    if q.shape[-1] > max(PAIRED):
+    if q.shape[-1] > max(SMALL):
         return described(q, k, v, causal=causal, scale=scale, softcap=softcap, window=window)
-    return launch(
-        q, describable(k), describable(v), causal, scale, softcap, window,
-        shape=_fitting(PAIRED, q), described=True, registers=REGISTERS,
-    )  # fmt: skip
+    shape = _fitting(SMALL, q)
+    return launch(q, describable(k), describable(v), causal, scale, softcap, window, shape=shape, described=True)
 
 
 def _fitting(shapes: Mapping[int, Shape], q: torch.Tensor) -> Shape:

@@ -17,6 +17,7 @@ from suites.power.alarms import Alarms, alarms
 from suites.power.page import page
 from suites.power.parallel import Piece, trials
 from suites.power.trial import Trial
+from suites.subject import Selection
 
 PAGE = ROOT / "docs" / "power.md"
 
@@ -45,16 +46,18 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def _pieces(asked: argparse.Namespace, operations: Sequence[str]) -> Iterable[Piece]:
+    """Yield what there is to do: first what a short run should have."""
     chosen = asked.operation or operations
+    suite = [("suite", name, seed) for seed in range(asked.seeds) for name in chosen]
+    yield from suite[: 2 * len(chosen)]
     yield from (("peers", name, 0) for name in chosen)
     yield from (("smallest", name, 0) for name in chosen)
-    yield from (("suite", name, seed) for seed in range(asked.seeds) for name in chosen)
+    yield from suite[2 * len(chosen) :]
 
 
 def _run(pieces: Sequence[Piece], asked: argparse.Namespace, found: Path) -> None:
-    made = trials(
-        pieces, processes=asked.j, platforms=asked.platform or ["cpu", "interpreter"], time_limit=asked.time_limit
-    )
+    selection = Selection(platforms=tuple(asked.platform or ("cpu", "interpreter")), paradigms=tuple(asked.paradigm))
+    made = trials(pieces, processes=asked.j, selection=selection, time_limit=asked.time_limit)
     with found.open("a", encoding="utf-8") as out:
         for number, (piece, results) in enumerate(made, 1):
             out.write(json.dumps({"piece": piece, "trials": [asdict(trial) for trial in results]}) + "\n")
@@ -68,8 +71,9 @@ def _parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--seeds", type=int, default=20, help="how often each kernel is tried (default 20)")
     parser.add_argument("--operation", action="append", default=[], help="only this operation; repeatable")
     parser.add_argument("--platform", action="append", default=[], help="where (default: cpu and interpreter)")
+    parser.add_argument("--paradigm", action="append", default=[], help="only kernels of this paradigm; repeatable")
     parser.add_argument("-j", type=int, default=os.cpu_count() or 1, help="processes (default: as many as cores)")
-    parser.add_argument("--time-limit", type=float, default=20.0, help="seconds that one call may take (default 20)")
+    parser.add_argument("--time-limit", type=float, default=60.0, help="seconds that one call may take (default 60)")
     parser.add_argument("--bundles", nargs="*", default=[], type=Path, help="runs of correct kernels to count")
     parser.add_argument("--write", action="store_true", help="write the page to docs/ instead of printing it")
     return parser.parse_args(arguments)

@@ -13,6 +13,7 @@ from pathlib import Path
 from reports.bundle import Bundle
 from suites.options import register_depths
 from suites.power.trial import Bench, Trial
+from suites.subject import Selection
 
 Piece = tuple[str, str, int]
 """A method of :class:`suites.power.trial.Bench`, an operation and a seed."""
@@ -21,23 +22,23 @@ _bench: Bench
 
 
 def trials(
-    pieces: Sequence[Piece], *, processes: int, platforms: Sequence[str], time_limit: float
+    pieces: Sequence[Piece], *, processes: int, selection: Selection, time_limit: float
 ) -> Iterator[tuple[Piece, list[Trial]]]:
     """Yield each of ``pieces`` with its trials, as they come."""
     with tempfile.TemporaryDirectory() as scratch:
-        options = (scratch, platforms, time_limit)
+        options = (scratch, selection, time_limit)
         with ProcessPoolExecutor(processes, get_context("spawn"), _open, options) as pool:
             running = {pool.submit(_run, piece): piece for piece in pieces}
             for done in as_completed(running):
                 yield running[done], done.result()
 
 
-def _open(scratch: str, platforms: Sequence[str], time_limit: float) -> None:
+def _open(scratch: str, selection: Selection, time_limit: float) -> None:
     global _bench
     register_depths()
     own = Path(scratch) / str(os.getpid())
     Bundle.create(own, {}).close()
-    _bench = Bench.open(str(own), platforms, time_limit)
+    _bench = Bench.open(str(own), selection, time_limit)
     atexit.register(_bench.close)
 
 

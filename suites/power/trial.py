@@ -67,10 +67,10 @@ class Bench:
     _expected: dict[str, list[np.ndarray] | None] = field(default_factory=dict)
 
     @classmethod
-    def open(cls, bundle: str, platforms: Sequence[str], time_limit: float) -> Bench:
-        """Return a bench over all wrong kernels and their twins on ``platforms``."""
+    def open(cls, bundle: str, selection: Selection, time_limit: float) -> Bench:
+        """Return a bench over all wrong kernels and right ones of a ``selection``."""
         catalogue = load([FOLDER])
-        subjects, _ = select(catalogue, detect(probe()), Selection(platforms=tuple(platforms)))
+        subjects, _ = select(catalogue, detect(probe()), selection)
         run = Run(pool=Pool(kernels=[FOLDER], time_limit=time_limit), bundle=Bundle.join(bundle))
         return cls(run, subjects, frozenset(faults(catalogue.implementations)))
 
@@ -86,11 +86,11 @@ class Bench:
     def peers(self, operation: str, seed: int) -> list[Trial]:
         """Return a trial by each peer of every wrong kernel, and of correct ones in Triton, with as many calls."""
         chosen = [one for one in self._of(operation) if self._is_wrong(one) or one.implementation.paradigm == "triton"]
-        eager = next(one for one in self._of(operation) if one.implementation.id == f"{operation}/torch/eager")
-        trials = []
-        for peer in PEERS:
+        eager = next((one for one in self._of(operation) if one.implementation.name == "eager"), None)
+        trials: list[Trial] = []
+        for peer in PEERS if eager else ():
             self._expected.clear()
-            trials += [self._judged(peer, subject, eager, seed) for subject in chosen]
+            trials += [self._judged(peer, subject, eager, seed) for subject in chosen if eager]
         return trials
 
     def smallest(self, operation: str, seed: int) -> list[Trial]:
@@ -122,8 +122,8 @@ class Bench:
 
     def _stages(self, subject: Subject, seed: int) -> Iterator[tuple[str, Iterable[Record]]]:
         yield "quick", self._equivalence(subject, "quick", seed)
-        yield "contracts", self._contracts(subject, seed)
         if self._is_wrong(subject):
+            yield "contracts", self._contracts(subject, seed)
             yield "standard", self._equivalence(subject, "standard", seed)
 
     def _equivalence(self, subject: Subject, depth: str, seed: int) -> Iterator[Record]:
@@ -151,7 +151,9 @@ class Bench:
         budget = subject.platform.budget
         key = dtype, subject.operation.name, number, budget
         if key not in self._cases:
-            self._cases[key] = drawn(subject.operation, number, budget=budget, dtype=dtype, seed=seed)
+            self._cases[key] = drawn(
+                subject.operation, number, budget=budget, dtype=dtype, seed=f"{seed}:{subject.operation.name}:{dtype}"
+            )
         return self._cases[key]
 
     def _judged(self, peer: Peer, subject: Subject, eager: Subject, seed: int) -> Trial:

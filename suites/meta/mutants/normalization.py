@@ -14,13 +14,13 @@ def _padding(n):
     return (1 << (n - 1).bit_length()) - n
 
 
-@fault("cancellation", "none: E[x^2] - E[x]^2 in float32, as textbooks have it")
-@implementation("layer_norm", paradigm="torch")
+@fault("cancellation", "none: E[x^2] - E[x]^2 of squares that are rounded")
+@implementation("layer_norm", paradigm="torch", dtypes=("float16", "bfloat16"))
 def wrong_one_pass_variance(x, weight, bias, *, eps):
-    """The mean of squares less the square of the mean."""
+    """The mean of squares, each in the type of the input, less the square of the mean."""
     rows = wide(x)
     mean = rows.mean(-1, keepdim=True)
-    variance = (rows * rows).mean(-1, keepdim=True) - mean * mean
+    variance = wide(x * x).mean(-1, keepdim=True) - mean * mean
     return ((rows - mean) / (variance + eps).sqrt() * weight + bias).to(x.dtype)
 
 
