@@ -94,7 +94,7 @@ def matrix_sizes(draw: st.DrawFn, budget: int) -> tuple[int, int, int]:
     """Draw m, n, k so that no matrix has more than ``budget`` elements; k is often much longer than m and n."""
     side = math.isqrt(budget)
     many = _rows_beyond(budget)
-    if many and draw(st.booleans()):
+    if bool(many) and draw(st.booleans()):
         m, thin = draw(st.sampled_from(many)), st.integers(1, 3)
         return m, min(draw(thin), budget // m), min(draw(thin), budget // m)
     if draw(st.integers(0, 11)) == 11:

@@ -8,6 +8,7 @@ from hypothesis import seed as seeded
 from golden.case import Case
 from kernels import strategies
 from kernels.operation import Operation
+from suites.batches import batches
 
 
 def drawn(operation: Operation, number: int, *, budget: int, dtype: str | None = None, seed: str = "") -> list[Case]:
@@ -15,19 +16,25 @@ def drawn(operation: Operation, number: int, *, budget: int, dtype: str | None =
 
     Each ``seed``, any text, gives others.
     """
-    cases: list[Case] = []
+    cases: dict[str, Case] = {}
+    for batch, examples in batches(number):
+        _collect(operation, cases, examples, budget, dtype, f"{seed}:{batch}")
+    return list(cases.values())
 
+
+def _collect(
+    operation: Operation, cases: dict[str, Case], examples: int, budget: int, dtype: str | None, seed: str
+) -> None:
+    @seeded(int.from_bytes(seed.encode(), "big"))
     @settings(
-        max_examples=number,
+        max_examples=examples,
         phases=[Phase.generate],
-        derandomize=not seed,
         database=None,
         deadline=None,
         suppress_health_check=list(HealthCheck),
     )
     @given(strategies.cases(operation, budget, dtype=dtype))
     def collect(case: Case) -> None:
-        cases.append(case)
+        cases[case.line] = case
 
-    (seeded(int.from_bytes(seed.encode(), "big"))(collect) if seed else collect)()
-    return cases
+    collect()

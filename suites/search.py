@@ -12,6 +12,7 @@ from hypothesis.strategies import SearchStrategy
 
 from golden.case import Case
 from reports.record import VERDICTS, Record, outcome
+from suites.batches import batches
 
 SHRINK_SECONDS = 60.0
 """How long a failure is made smaller: after that what is smallest so far is the answer."""
@@ -46,15 +47,23 @@ class Search:
         self._digest = digest
         self._failures: dict[str, Record] = {}
         self._smallest: dict[str, Record] = {}
+        self._passed: set[str] = set()
         self._deadline = float("inf")
 
     def failure(self, *, shrink: bool) -> Record | None:
         """Return the record that failed with the worst verdict, its case made small if ``shrink``; None for none."""
+        for number, examples in batches(self._examples):
+            self._search(examples, f"{self._digest}:{number}" if number else self._digest, shrink=shrink)
+            if self._smallest:
+                break
+        return max(self._smallest.values(), key=lambda record: VERDICTS.index(record.verdict), default=None)
+
+    def _search(self, examples: int, digest: str, *, shrink: bool) -> None:
         # Phase.explain would run a hundred more cases to say which parts of the smallest one matter.
         wanted = {Phase.reuse, Phase.generate, Phase.target} | ({Phase.shrink} if shrink else set())
 
         @settings(
-            max_examples=self._examples,
+            max_examples=examples,
             phases=[phase for phase in settings().phases if phase in wanted],
             suppress_health_check=_HEALTH,
             report_multiple_bugs=False,
@@ -66,12 +75,13 @@ class Search:
 
         # Without this, Hypothesis would seed every search here alike, with the name that they share.
         inner = check.hypothesis.inner_test  # type: ignore[attr-defined]
-        inner._hypothesis_internal_add_digest = self._digest.encode()
+        inner._hypothesis_internal_add_digest = digest.encode()
         with contextlib.suppress(Failure, Flaky):
             check()
-        return max(self._smallest.values(), key=lambda record: VERDICTS.index(record.verdict), default=None)
 
     def _check(self, case: Case) -> None:
+        if case.line in self._passed:
+            return
         record = self._failures.get(case.line)
         if record is None:
             if time.monotonic() > self._deadline:
@@ -81,3 +91,4 @@ class Search:
             self._deadline = min(self._deadline, time.monotonic() + SHRINK_SECONDS)
             self._failures[case.line] = self._smallest[record.verdict] = record
             raise _FAILURES[record.verdict](case.line)
+        self._passed.add(case.line)

@@ -110,11 +110,11 @@ def wrong_keys_cut_to_float32(x, *, dim):
 
 
 @fault("F3", "flashinfer#4267")
-@implementation("argmin", paradigm="torch", dtypes=("float64", "float32", "float16", "bfloat16"))
-def wrong_nothing_below_the_sentinel(x, *, dim):
-    """Begins with a finite number and no place: rows of infinities have none below it, and get the last."""
-    finite = (x < torch.finfo(x.dtype).max) | (x != x)
-    return torch.where(finite.any(dim), x.argmin(dim), x.shape[dim] - 1).contiguous()
+@implementation("argmax", paradigm="torch", dtypes=("float64", "float32", "float16", "bfloat16"))
+def wrong_nothing_above_the_sentinel(x, *, dim):
+    """Begins with a finite number and no place: rows that are masked as a whole have none above, and get the last."""
+    finite = (x > torch.finfo(x.dtype).min) | (x != x)
+    return torch.where(finite.any(dim), x.argmax(dim), x.shape[dim] - 1).contiguous()
 
 
 @fault("F25", "triton#5048")
