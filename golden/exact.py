@@ -43,14 +43,18 @@ _CLEAR = 2.0**-80
 
 def quantum_exponent(x: np.ndarray) -> int | None:
     """Return the largest e such that every finite element of ``x`` is a multiple of 2**e; None for zeros alone."""
-    numbers = x[(x != 0) & np.isfinite(x)]
-    if not numbers.size:
-        return None
+    with np.errstate(invalid="ignore"):
+        least = min(map(_last_bit, np.array_split(np.ravel(x), 1 + x.size // _BLOCK)))
+    return None if least == np.inf else math.frexp(least)[1] - 1
+
+
+def _last_bit(numbers: np.ndarray) -> float:
+    """Return the least that the last bit of a finite number other than 0 stands for; infinity if there is none."""
     bits = numbers.view(np.int64)
     # A number less itself without its last bit is what that bit stands for; a power of two has none in its fraction.
     shorter = (bits & (bits - 1)).view(np.float64)
-    last = np.where(bits & _FRACTION, numbers - shorter, numbers)
-    return int(np.frexp(np.abs(last).min())[1]) - 1
+    last = np.abs(np.where(bits & _FRACTION, numbers - shorter, numbers))
+    return float(np.where(last > 0, last, np.inf).min(initial=np.inf))
 
 
 @dataclass(frozen=True)

@@ -135,11 +135,7 @@ def _sealed_whole(result: Enclosure, kind: DType) -> Golden:
 
 
 def _sealed(result: Enclosure, kind: DType) -> Golden:
-    value, precision = np.asarray(result.value), result.precision
-    tail: np.ndarray | float = 0.0
-    if np.any(result.tail):  # so that the value is what their sum rounds to
-        value, tail = map(np.asarray, two_sum(value, result.tail))
-        tail = np.where(np.isfinite(value), tail, 0.0)
+    (value, tail), precision = _halves(result), result.precision
     nominal = value if kind.name == "float64" else encode(_sticky(value, tail), kind.name)
     if result.is_exact:
         return _rounded_once(value, tail, nominal, kind)
@@ -156,15 +152,28 @@ def _sealed(result: Enclosure, kind: DType) -> Golden:
     if np.any(rounds):
         reach = np.abs(value)
         reach += hard if np.isfinite(hard).all() else np.where(np.isfinite(hard), hard, 0.0)
-        last = ulp(reach, kind.name) * (0.5 * rounds)
+        last = ulp(reach, kind.name)
+        last *= 0.5 if np.all(rounds) else 0.5 * rounds
     drift = (hard if biased else np.minimum(hard, bias + PROBABLE * noise)) + last
     hard = drift if biased else hard + last
     figures = _figures(drift, bias, noise + UNIFORM * last)
     if precision.doubled:
         return Golden(kind.name, value, tail, result.radius, hard, drift, nominal, *figures)
     # Beside these bounds the second half of the value is nothing, and so is the second half of the bounds.
-    radius, hard = _halved(result.radius + np.abs(tail)), _halved(hard)
+    radius = result.radius if type(tail) is float else result.radius + np.abs(tail)
+    radius, hard = _halved(radius), _halved(hard)
     return Golden(kind.name, value, 0.0, radius, hard, hard if biased else _halved(drift), nominal, *figures)
+
+
+def _halves(result: Enclosure) -> tuple[np.ndarray, np.ndarray | float]:
+    """Return value and tail of a result, so that the value is what their sum rounds to."""
+    if not np.any(result.tail):
+        return np.asarray(result.value), 0.0
+    total = np.asarray(result.value + result.tail)
+    if np.array_equal(total, result.value):  # as mostly
+        return total, result.tail
+    value, tail = map(np.asarray, two_sum(result.value, result.tail))
+    return value, np.where(np.isfinite(value), tail, 0.0)
 
 
 def _inexact(value: np.ndarray, tail: np.ndarray | float, nominal: np.ndarray, kind: DType) -> np.ndarray:
@@ -244,7 +253,7 @@ def _halved(bound: np.ndarray | float) -> np.ndarray:
     if not bound.size:
         return bound.astype(np.float32)
     if bound.max() < 2.0**120 and (bound.min() > 2.0**-120 or not np.any((bound <= 2.0**-120) & (bound > 0))):
-        return np.asarray((bound * (1 + 2.0**-23)).astype(np.float32))
+        return np.multiply(bound, 1 + 2.0**-23, out=np.empty(bound.shape, np.float32), casting="same_kind")
     return bound
 
 

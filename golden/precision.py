@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -70,38 +71,38 @@ class Precision:
     flushed: str | None = None
     emulated: Emulation = AS_PROMISED
 
-    @property
+    @functools.cached_property
     def dtype(self) -> DType | None:
         return None if self.compute == "exact" else dtype_of(self.compute)
 
-    @property
+    @functools.cached_property
     def doubled(self) -> bool:
         """Whether golden needs more than float64, because the computation itself is held to float64."""
         return self.compute in ("exact", "float64")
 
-    @property
+    @functools.cached_property
     def unit(self) -> float:
         """Unit roundoff of one arithmetic operation."""
         return self.dtype.unit if self.dtype else 0.0
 
-    @property
+    @functools.cached_property
     def significand(self) -> int:
         """Bits of the accumulator's significand."""
         if self.accumulator:
             return self.accumulator.bits
         return self.dtype.precision if self.dtype else 53
 
-    @property
+    @functools.cached_property
     def largest(self) -> float:
         """The largest finite intermediate result."""
         return self.dtype.largest if self.dtype else float("inf")
 
-    @property
+    @functools.cached_property
     def largest_sum(self) -> float:
         """The largest finite sum of a matrix product."""
         return dtype_of(self.accumulator.dtype).largest if self.accumulator else self.largest
 
-    @property
+    @functools.cached_property
     def underflow(self) -> float:
         """The absolute error that one underflowing multiplication, division or function may make."""
         if not self.dtype:

@@ -317,18 +317,19 @@ def _product(a: Enclosure, b: Enclosure) -> Enclosure:
         value, tail = _renormalized(value, tail + (a.value * b.tail + a.tail * b.value))
     own = rounding(precision, _inexact(value, tail, a, b))
     if precision.underflow:
-        own = own + _underflow(a, b)
+        own = own + _underflow(a, b, value)
     if precision.doubled:
         own[RADIUS] = own.radius + (unsplit + 2.0**-1060)
     errors = _carried(a, b, shape) + own
     return settled(value, precision, tail=tail, errors=errors, open_=_doubtful(a, b))
 
 
-def _underflow(a: Enclosure, b: Enclosure) -> Errors:
-    """Return what products lose that underflow; none of those with zero does."""
-    there = (a.value != 0) & (b.value != 0)
-    least: Row = a.precision.underflow if there.all() else a.precision.underflow * there
-    return Errors(np.ndim(there), (0.0, least, 0.0, least))
+def _underflow(a: Enclosure, b: Enclosure, value: np.ndarray) -> Errors:
+    """Return what products of ``value`` lose that underflow; none of those with zero does."""
+    least: Row = a.precision.underflow
+    if not np.all(value):  # else no factor is zero either
+        least = least * ((a.value != 0) & (b.value != 0))
+    return Errors(np.ndim(value), (0.0, least, 0.0, least))
 
 
 def _carried(a: Enclosure, b: Enclosure, shape: tuple[int, ...]) -> Array:
@@ -387,19 +388,24 @@ def _quotient(a: Enclosure, b: Enclosure) -> Enclosure:
     return settled(value, precision, tail=tail, errors=errors, open_=open_)
 
 
-def asked(precision: Precision, function: str, size: np.ndarray, argument: Array = 0.0) -> Errors:
+def asked(
+    precision: Precision, function: str, size: np.ndarray, argument: Array = 0.0, radius: Row | None = None
+) -> Errors:
     """Return the errors of a function that is as accurate as the precision asks, whose results have ``size``.
 
     One that is rounded correctly makes noise; the error of an approximation is the same whenever its argument is. A
     result may be flushed to zero. ``argument`` is the magnitude of the function's, for accuracies that depend on it.
+    ``radius`` is golden's own, if that is not of one rounding.
     """
     accuracy = precision.accuracy(function)
     least = precision.underflow + accuracy.absolute
+    if radius is None:
+        # Beside the smallest float64, the one rounding of a result is no share of it.
+        radius = (4 * UNIT**2 if precision.doubled else UNIT) * size + 2.0**-1060
     if accuracy.ulp <= 0.5:
-        own = rounding(precision, size)
-    else:
-        share = 2 * precision.unit * (accuracy.ulp + accuracy.slope * argument if accuracy.slope else accuracy.ulp)
-        hard = np.minimum(share, 1.0) * size
-        own = rows(np.shape(size), radius=(4 * UNIT**2 if precision.doubled else UNIT) * size, hard=hard, bias=hard)
-    # Beside the smallest float64, the one rounding of a result is no share of it.
-    return own + column(own.rank, radius=2.0**-1060, hard=least, bias=least)
+        hard = precision.unit * size
+        return rows(np.shape(size), radius=radius, hard=hard + least, noise=UNIFORM * hard, bias=least)
+    ulp = 2 * precision.unit
+    share = ulp * accuracy.ulp + (ulp * accuracy.slope * argument if accuracy.slope else 0.0)
+    hard = np.minimum(share, 1.0) * size + least
+    return rows(np.shape(size), radius=radius, hard=hard, bias=hard)

@@ -182,8 +182,7 @@ def _apply(name: str, x: Any, spread: Spread) -> Any:
     if emulated.approximation and APPROXIMATIONS[emulated.approximation][0] == name:
         value, tail = APPROXIMATIONS[emulated.approximation][1](x.value), np.zeros(x.shape)
     finite = np.isfinite(x.value)
-    own = asked(precision, name, np.abs(value), np.abs(x.value))
-    own[RADIUS] = radius
+    own = asked(precision, name, np.abs(value), np.abs(x.value), radius)
     if not finite.all():  # what has underflowed altogether, as the exponential of -inf, is exact
         own = own.each(lambda row: np.where(finite, row, 0.0))
     errors = errors_in(x, x.shape)
