@@ -157,12 +157,12 @@ def _sealed(result: Enclosure, kind: DType) -> Golden:
     drift = (hard if biased else np.minimum(hard, bias + PROBABLE * noise)) + last
     hard = drift if biased else hard + last
     figures = _figures(drift, bias, noise + UNIFORM * last)
-    if precision.doubled:
-        return Golden(kind.name, value, tail, result.radius, hard, drift, nominal, *figures)
-    # Beside these bounds the second half of the value is nothing, and so is the second half of the bounds.
-    radius = result.radius if type(tail) is float else result.radius + np.abs(tail)
+    radius = result.radius
+    if not precision.doubled and type(tail) is not float:  # beside these bounds it is nothing
+        radius, tail = radius + np.abs(tail), 0.0
+    # And so is the second half of the bounds beside the first.
     radius, hard = _halved(radius), _halved(hard)
-    return Golden(kind.name, value, 0.0, radius, hard, hard if biased else _halved(drift), nominal, *figures)
+    return Golden(kind.name, value, tail, radius, hard, hard if biased else _halved(drift), nominal, *figures)
 
 
 def _halves(result: Enclosure) -> tuple[np.ndarray, np.ndarray | float]:

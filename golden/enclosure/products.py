@@ -29,6 +29,7 @@ from golden.precision import Precision
 from golden.rounding import round_to_format
 
 _FEW = 256  # elements that are looked at before all are
+_PART = 2**14  # elements that are looked at at a time, so that what is made of them is small
 
 
 def matmul(a: Any, b: Any, plus: Any = None) -> Any:
@@ -116,7 +117,8 @@ def _fed(x: Enclosure) -> Enclosure:
 
 
 def _held(x: Enclosure, dtype: str) -> bool:
-    return bool(np.array_equal(decode(encode(x.value, dtype), dtype), x.value, equal_nan=True))
+    parts = np.array_split(np.ravel(x.value), 1 + x.value.size // _PART)
+    return all(np.array_equal(decode(encode(part, dtype), dtype), part, equal_nan=True) for part in parts)
 
 
 def _of_operands(a: Enclosure, b: Enclosure, left: np.ndarray, right: np.ndarray) -> Array:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -164,7 +165,7 @@ def repeats(x: np.ndarray, axis: int) -> bool:
     rows = np.moveaxis(x, axis, -1)
     if rows.shape[-1] < 2 or not rows.size:
         return False
-    some = rows.reshape(-1, rows.shape[-1])[:_ROWS]
+    some = np.stack([rows[index] for index in islice(np.ndindex(rows.shape[:-1]), _ROWS)])
     return bool(2 * np.unique(some).size < some.size)
 
 
