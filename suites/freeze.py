@@ -1,12 +1,14 @@
 """Draw and freeze the corpus and the vectors, or check the vectors on this machine: ``python -m suites.freeze``.
 
 ``corpus`` draws cases anew with this Hypothesis, so that it is run when operations or strategies change, and its
-outcome is committed. ``vectors`` computes those of the corpus that cover most. ``check`` recomputes the vectors.
+outcome is committed; ``thin`` leaves out of it what covers nothing of its own. ``vectors`` computes those of the corpus
+that cover most. ``check`` recomputes the vectors.
 """
 
 from __future__ import annotations
 
 import argparse
+import math
 import platform
 import sys
 from collections import Counter
@@ -28,61 +30,66 @@ from suites.goldens import compute
 SMALL, LARGE = 2**11, 2**13
 """Elements a tensor of most cases, which Triton's interpreter can bear, and of a few."""
 
-CASES, VECTORS = 8, 4
-"""About how many of each for an operation and dtype."""
-
-DRAWN = 240
-"""Cases that are drawn for each operation and dtype, of which those are chosen that cover most."""
-
-OFTEN = 1
-"""How often each regime, layout and parameter occurs, at least, if it was drawn as often."""
+DRAWN, FEW, VECTORS = 240, 8, 4
+"""How many cases are drawn for each operation and dtype, small and large ones, and how many vectors are frozen."""
 
 
 def features(case: Case, operation: Operation) -> frozenset[str]:
-    """Return what a case covers: regimes and layouts by tensor, parameters, empty and single axes, size."""
+    """Return what a case covers: regimes and parameters of its dtype; layouts, axes, ranks and sizes of any."""
     shapes = operation.shapes(case)
-    found = {f"{name}={value!r}" for name, value in case.params.items()}
+    found = {f"{case.dtype} {name}={value!r}" for name, value in case.params.items()}
     for name, shape in shapes.items():
         spec = case.spec(name)
-        found.add(f"{name} {spec.regime}")
+        found.add(f"{case.dtype} {name} {spec.regime}")
         found.update(f"{name} {word}" for word in parse(spec.layout))
         found.update(f"{name} axis of {size}" for size in shape if size in (0, 1))
         found.add(f"{name} rank {len(shape)}")
+        if math.prod(shape) > SMALL:
+            found.add(f"{name} large")
     return frozenset(found)
 
 
-def chosen(pool: Sequence[Case], operation: Operation, number: int) -> list[Case]:
-    """Return about ``number`` of ``pool``: the first ones, and then each that covers what is not covered often yet."""
-    cases = list(dict.fromkeys(pool))
-    first = cases[: number * 2 // 3]
-    covered = Counter(feature for case in first for feature in features(case, operation))
-    for case in cases[len(first) :]:
-        if any(covered[feature] < OFTEN for feature in features(case, operation)):
-            covered.update(features(case, operation))
-            first.append(case)
-    return first
+def covering(cases: Iterable[Case], operation: Operation, least: int, most: int | None = None) -> list[Case]:
+    """Return those of ``cases``, in their order, that cover all that they do, in few and short lines.
 
+    One after the other is taken that covers most, for the length of its line, of what the ones before it do not
+    (Chvatal, "A greedy heuristic for the set-covering problem", Mathematics of Operations Research 4, 1979). ``least``
+    of each dtype are taken where there are as many, and ``most`` in all.
+    """
+    pool = list(dict.fromkeys(cases))
+    left = {place: features(case, operation) for place, case in enumerate(pool)}
+    lengths = [len(case.line) for case in pool]
+    taken, covered, counts = list[int](), set[str](), Counter[str]()
 
-def covering(cases: Sequence[Case], operation: Operation, number: int) -> list[Case]:
-    """Return ``number`` of ``cases``, each the one that covers most of what the ones before it do not."""
-    left, result, covered = list(cases), list[Case](), set[str]()
-    while left and len(result) < number:
-        best = max(left, key=lambda case: len(features(case, operation) - covered))
-        covered |= features(best, operation)
-        left.remove(best)
-        result.append(best)
-    return result
+    def worth(place: int) -> tuple[float, bool]:
+        return len(left[place] - covered) / lengths[place], counts[pool[place].dtype] < least
+
+    while left and (most is None or len(taken) < most):
+        best = max(left, key=worth)
+        if not any(worth(best)):
+            break
+        covered |= left.pop(best)
+        counts[pool[best].dtype] += 1
+        taken.append(best)
+    return [pool[place] for place in sorted(taken)]
 
 
 def freeze_corpus(operation: Operation) -> int:
     """Draw and write the corpus of one operation; return how many cases it has."""
-    lines = []
+    pool: list[Case] = []
     for dtype in operation.dtypes:
-        pool = drawn(operation, DRAWN, budget=SMALL, dtype=dtype)
-        few = [case for case in drawn(operation, CASES, budget=LARGE, dtype=dtype) if case not in set(pool)]
-        picked = chosen(pool, operation, CASES) + few[-2:]
-        picked += _with_every_regime(picked, operation, dtype)
-        lines += [case.line for case in dict.fromkeys(picked)]
+        mine = [*drawn(operation, DRAWN, budget=SMALL, dtype=dtype), *drawn(operation, FEW, budget=LARGE, dtype=dtype)]
+        pool += [*mine, *_with_every_regime(mine, operation, dtype)]
+    return _write_corpus(operation, pool)
+
+
+def thin_corpus(operation: Operation) -> int:
+    """Leave out of the corpus of one operation what covers nothing of its own; return how many cases are left."""
+    return _write_corpus(operation, corpus(operation.name))
+
+
+def _write_corpus(operation: Operation, pool: Iterable[Case]) -> int:
+    lines = [case.line for case in covering(pool, operation, VECTORS)]
     write("corpus", operation.name, lines)
     return len(lines)
 
@@ -105,7 +112,7 @@ def freeze_vectors(operation: Operation) -> int:
     lines = []
     for dtype in operation.dtypes:
         mine = [case for case in frozen if case.dtype == dtype]
-        lines += [_vector(operation, case).line for case in covering(mine, operation, VECTORS)]
+        lines += [_vector(operation, case).line for case in covering(mine, operation, VECTORS, VECTORS)]
     write("vectors", operation.name, lines)
     return len(lines)
 
@@ -152,12 +159,12 @@ def check() -> int:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Do what was asked for; return 1 if a check found a difference."""
     parser = argparse.ArgumentParser(prog="python -m suites.freeze", description="the corpus and the vectors")
-    parser.add_argument("what", choices=("corpus", "vectors", "check"))
+    parser.add_argument("what", choices=("corpus", "thin", "vectors", "check"))
     parser.add_argument("--operation", action="append", default=[], help="only this operation; repeatable")
     asked = parser.parse_args(arguments)
     if asked.what == "check":
         return int(check() > 0)
-    work = {"corpus": freeze_corpus, "vectors": freeze_vectors}[asked.what]
+    work = {"corpus": freeze_corpus, "thin": thin_corpus, "vectors": freeze_vectors}[asked.what]
     for name, operation in load().operations.items():
         if not asked.operation or name in asked.operation:
             print(f"{name}: {work(operation)}", flush=True)
