@@ -44,7 +44,7 @@ def render(tally: Tally, *, width: int, colour: bool, full: bool = False, where:
         table(tally, width=width, colour=colour, full=full),
         failed,
         _titled("drift, accounted for:", _drifts(tally), width, full),
-        _titled("not run:", _unrun(tally), width, full),
+        _titled("not run:", _unrun(tally, full), width, full),
         [*_wrapped(_teeth(tally), width), *_wrapped(_totals(tally), width), *_next(tally, width, colour, options)],
     ]
     return "\n\n".join("\n".join(section) for section in sections if section)
@@ -68,9 +68,18 @@ def _drifts(tally: Tally) -> list[str]:
     ]
 
 
-def _unrun(tally: Tally) -> list[str]:
+def _unrun(tally: Tally, full: bool) -> list[str]:
     most_first = sorted(tally.unrun.items(), key=lambda item: -item[1].total())
-    return [f"{', '.join(things)}: {reason}" + _times(things.total()) for reason, things in most_first]
+    return [
+        f"{_named(list(things), len(things) if full else _SHOWN)}: {reason}" + _times(things.total())
+        for reason, things in most_first
+    ]
+
+
+def _named(things: list[str], shown: int) -> str:
+    """Return the names of things, separated by commas, and how many more there are."""
+    more = [f"{len(things) - shown} more"] if len(things) > shown else []
+    return ", ".join([*things[:shown], *more])
 
 
 def _times(number: int) -> str:
