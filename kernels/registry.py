@@ -60,6 +60,8 @@ class Implementation:
         deterministic: whether it declares that equal calls return equal bits. One that does not, made of atomics say,
             has its spread measured.
         refuses: says of a case why it is not written for it, or "".
+        batch_invariant: whether it declares that no bit of a row depends on other rows, or on how many there are.
+        helpers: operators of torch that do a part of the work, such as "sort", where another paradigm does the rest.
         source: the file that it stands in.
     """
 
@@ -74,6 +76,8 @@ class Implementation:
     needs: tuple[str, ...] = ()
     deterministic: bool = True
     refuses: Callable[[Case], str] = _nothing
+    batch_invariant: bool = False
+    helpers: tuple[str, ...] = ()
     source: str = ""
 
     @property
@@ -106,6 +110,8 @@ def implementation(
     needs: Sequence[str] = (),
     deterministic: bool = True,
     refuses: Callable[[Case], str] = _nothing,
+    batch_invariant: bool = False,
+    helpers: Sequence[str] = (),
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Return a decorator that registers a function as one implementation of ``operation``.
 
@@ -132,6 +138,8 @@ def implementation(
                 needs=tuple(needs),
                 deterministic=deterministic,
                 refuses=refuses,
+                batch_invariant=batch_invariant,
+                helpers=tuple(helpers),
                 source=function.__code__.co_filename if hasattr(function, "__code__") else function.__module__,
             )
         )

@@ -117,7 +117,7 @@ def _launch(
     return out, sums.sum(0).to(x.dtype)
 
 
-@implementation("rms_norm_backward", paradigm="triton")
+@implementation("rms_norm_backward", paradigm="triton", helpers=("sum",))
 def two_pass(
     grad: torch.Tensor, x: torch.Tensor, weight: torch.Tensor, *, eps: float
 ) -> tuple[torch.Tensor, torch.Tensor]:
@@ -125,7 +125,9 @@ def two_pass(
     return _launch(_two_pass, grad, x, weight, eps, covering(x.shape[-1]))
 
 
-@implementation("rms_norm_backward", paradigm="triton", optimizes="two_pass", technique="row kept in registers")
+@implementation(
+    "rms_norm_backward", paradigm="triton", optimizes="two_pass", technique="row kept in registers", helpers=("sum",)
+)
 def one_block(
     grad: torch.Tensor, x: torch.Tensor, weight: torch.Tensor, *, eps: float
 ) -> tuple[torch.Tensor, torch.Tensor]:
@@ -135,7 +137,13 @@ def one_block(
     return _launch(_one_block, grad, x, weight, eps, covering(x.shape[-1], LONGEST_BLOCK))
 
 
-@implementation("rms_norm_backward", paradigm="triton", optimizes="two_pass", technique="columns summed in two stages")
+@implementation(
+    "rms_norm_backward",
+    paradigm="triton",
+    optimizes="two_pass",
+    technique="columns summed in two stages",
+    helpers=("sum",),
+)
 def two_stage(
     grad: torch.Tensor, x: torch.Tensor, weight: torch.Tensor, *, eps: float
 ) -> tuple[torch.Tensor, torch.Tensor]:

@@ -56,7 +56,7 @@ def _segmented(
     tl.store(out + row[:, None] * columns + column, total.to(out.dtype.element_ty), mask=inside)
 
 
-@implementation("scatter_add", paradigm="triton")
+@implementation("scatter_add", paradigm="triton", deterministic=False)
 def atomic(x: torch.Tensor, index: torch.Tensor, src: torch.Tensor) -> torch.Tensor:
     """Return ``x`` with the rows of ``src`` added by atomics, to a copy of ``x`` that is wide where ``x`` is narrow."""
     kind = torch.float32 if x.dtype in _NARROW else x.dtype
@@ -71,7 +71,13 @@ def atomic(x: torch.Tensor, index: torch.Tensor, src: torch.Tensor) -> torch.Ten
     return out.to(x.dtype)
 
 
-@implementation("scatter_add", paradigm="triton", optimizes="atomic", technique="sorted segments instead of atomics")
+@implementation(
+    "scatter_add",
+    paradigm="triton",
+    optimizes="atomic",
+    technique="sorted segments instead of atomics",
+    helpers=("sort", "searchsorted"),
+)
 def segmented(x: torch.Tensor, index: torch.Tensor, src: torch.Tensor) -> torch.Tensor:
     """Return the same, always in the same order: rows that go to one place are found by sorting, and added there."""
     out = torch.empty(x.shape, dtype=x.dtype, device=x.device)
