@@ -18,6 +18,7 @@ from golden.case import Case, CaseError, Form
 from golden.dtypes import FLOATS, dtype_of
 from golden.inputs import known_regimes, regimes_of
 from golden.precision import Precision
+from kernels.relations import Relation
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
@@ -39,6 +40,7 @@ class Operation:
         multiplies_matrices: whether matrix units may take part, whose peculiarities may then account for a drift.
         policies: what happens where platforms may disagree, a sentence for each topic (NaN, signed zero, empty, ...).
             A sentence that begins with "open:" says what is recorded and compared between platforms, not judged.
+        relations: what its results on other inputs say of its result, by name.
         toothless: why fewer than nine in ten cases refuse a corruption of :mod:`golden.teeth`, by its name, where that
             cannot be mended.
     """
@@ -49,6 +51,7 @@ class Operation:
     neutral: ClassVar[float] = 0.0
     multiplies_matrices: ClassVar[bool] = False
     policies: ClassVar[Mapping[str, str]] = {}
+    relations: ClassVar[Mapping[str, Relation]] = {}
     toothless: ClassVar[Mapping[str, str]] = {}
 
     def __init_subclass__(cls, *, abstract: bool = False, **kwargs: Any) -> None:

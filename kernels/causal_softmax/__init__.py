@@ -11,6 +11,7 @@ from golden import enclosure
 from golden.case import Case, CaseError
 from kernels import strategies
 from kernels.operation import Operation
+from kernels.relations import shifted
 
 
 class CausalSoftmax(Operation):
@@ -27,6 +28,7 @@ class CausalSoftmax(Operation):
         "fully masked": "a row that sees nothing but -inf is NaN where it sees, and open elsewhere",
         "empty": "matrices of no rows give an empty result",
     }
+    relations: ClassVar = {"x and 1": shifted("x")}
 
     def shapes(self, case: Case) -> dict[str, tuple[int, ...]]:
         shape = self.shape(case, "x")

@@ -10,6 +10,7 @@ from golden import enclosure
 from golden.case import Case
 from kernels import strategies
 from kernels.operation import Operation
+from kernels.relations import scaled, split, transposed
 
 
 class Gemm(Operation):
@@ -22,6 +23,11 @@ class Gemm(Operation):
         "inf": "0 * inf and inf - inf are NaN",
         "overflow": "open where the sum of magnitudes exceeds the accumulator's range, since the order decides",
         "empty": "k = 0 gives zeros",
+    }
+    relations: ClassVar = {
+        "a twice": scaled("a"),
+        "b in two parts": split("b", "a"),
+        "transposed": transposed("a", "b"),
     }
 
     def shapes(self, case: Case) -> dict[str, tuple[int, ...]]:

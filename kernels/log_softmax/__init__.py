@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 
 from golden import enclosure
 from kernels.along import Along
+from kernels.relations import shifted
 
 
 class LogSoftmax(Along):
@@ -19,6 +20,7 @@ class LogSoftmax(Along):
         "fully masked": "a row of -inf alone is all NaN",
         "empty": "an axis of length 0 gives an empty result",
     }
+    relations: ClassVar = {"x and 1": shifted("x")}
 
     def reference(self, x: Any, *, dim: int) -> Any:
         peak = enclosure.amax(x, dim)

@@ -8,6 +8,7 @@ from golden import enclosure
 from golden.dtypes import FLOATS
 from golden.precision import Precision
 from kernels.elementwise import Elementwise
+from kernels.relations import scaled
 
 
 class Relu(Elementwise):
@@ -19,6 +20,7 @@ class Relu(Elementwise):
         "NaN": "propagates",
         "signed zero": "open: relu(-0.0) is either zero",
     }
+    relations: ClassVar = {"x twice": scaled("x")}
 
     def precision(self, dtype: str) -> Precision:
         return Precision(compute="exact")

@@ -10,6 +10,7 @@ from golden import enclosure
 from golden.case import Case, CaseError
 from kernels import strategies
 from kernels.operation import Operation
+from kernels.relations import shifted
 
 
 class Softmax(Operation):
@@ -23,6 +24,7 @@ class Softmax(Operation):
         "fully masked": "a row of -inf alone is all NaN",
         "empty": "an axis of length 0 gives an empty result",
     }
+    relations: ClassVar = {"x and 1": shifted("x")}
 
     def shapes(self, case: Case) -> dict[str, tuple[int, ...]]:
         shape, dim = self.shape(case, "x"), case.params.get("dim")

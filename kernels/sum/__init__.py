@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 from golden import enclosure
 from golden.dtypes import FLOATS
 from kernels.along import Reduction
+from kernels.relations import scaled
 
 
 class Sum(Reduction):
@@ -21,6 +22,7 @@ class Sum(Reduction):
         "overflow": "integers wrap around; floats are open where partial sums may leave the range: the order decides",
         "empty": "an axis of length 0 sums to 0",
     }
+    relations: ClassVar = {"x twice": scaled("x")}
 
     def reference(self, x: Any, *, dim: int) -> Any:
         return enclosure.squeezed(enclosure.total(x, dim), dim)

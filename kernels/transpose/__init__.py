@@ -13,6 +13,7 @@ from golden.dtypes import FLOATS
 from golden.precision import Precision
 from kernels import strategies
 from kernels.operation import Operation
+from kernels.relations import scaled
 
 
 class Transpose(Operation):
@@ -25,6 +26,7 @@ class Transpose(Operation):
         "signed zero": "open: zeros are moved, and nobody asks for their sign",
         "empty": "an axis of length 0 gives an empty result, with the axes swapped",
     }
+    relations: ClassVar = {"x twice": scaled("x")}
 
     def shapes(self, case: Case) -> dict[str, tuple[int, ...]]:
         shape = self.shape(case, "x")
