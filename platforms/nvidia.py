@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -22,6 +23,9 @@ _LIMITS = (
 
 _SINCE = {"shared memory": 0, "matrix unit": 7, "bulk copies": 9}
 """The compute capability, its first number, that each feature came with."""
+
+_A_WHILE = 50_000_000
+"""Clock cycles for which a stream is kept busy: some hundredths of a second."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,6 +74,24 @@ class Nvidia(Platform):
             "limits": limits,
             **_triton_version(),
         }
+
+    def beside(self) -> AbstractContextManager[None]:
+        import torch
+
+        return torch.cuda.stream(torch.cuda.Stream(self.device))
+
+    def occupy(self) -> None:
+        import torch
+
+        torch.cuda._sleep(_A_WHILE)
+
+    def capture(self, function: Callable[[], Any]) -> tuple[Any, Callable[[], None]]:
+        import torch
+
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph):
+            result = function()
+        return result, graph.replay
 
     def free_bytes(self) -> int | None:
         import torch

@@ -17,7 +17,8 @@ from __future__ import annotations
 
 import importlib
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, fields
 from typing import Any
 
@@ -133,6 +134,20 @@ class Platform:
 
     def classify(self, error: BaseException) -> str | None:
         """Return the kind of damage (:data:`platforms.outcome.DAMAGES`) that ``error`` reports, or None."""
+        return None
+
+    def beside(self) -> AbstractContextManager[None] | None:
+        """Return a context in which another stream than the default one is current; None where there are no streams."""
+        return None
+
+    def occupy(self) -> None:
+        """Give the current stream some hundredths of a second of work, and do not wait for it."""
+
+    def capture(self, function: Callable[[], Any]) -> tuple[Any, Callable[[], None]] | None:
+        """Return what ``function`` returned while a graph was captured of it, and what replays that graph.
+
+        None where there are no graphs. Raises whatever the runtime raises where ``function`` cannot be captured.
+        """
         return None
 
     def for_worker(self, index: int) -> Platform:
