@@ -17,21 +17,24 @@ class Paradigm:
         compiles: the first call of a kernel may compile, and is given more time.
         costly: nearly every case is built anew, for seconds, so that fewer cases are searched.
         unguarded: why memory that the kernel allocates gets no guard bands; "" if it does.
+        of_torch: torch itself does the computing, or compiles what does.
     """
 
     name: str
     compiles: bool = True
     costly: bool = False
     unguarded: str = ""
+    of_torch: bool = False
 
 
 PARADIGMS = {
     one.name: one
     for one in (
-        Paradigm("torch", compiles=False),
+        Paradigm("torch", compiles=False, of_torch=True),
         Paradigm(
             "inductor",
             costly=True,
+            of_torch=True,
             unguarded="the compiler traces Python, would trace the guard as part of the kernel, and in the end "
             "allocates in generated code, where no guard can stand",
         ),

@@ -14,7 +14,7 @@ from platforms.outcome import Damage, Result
 CALLS = 30
 """How often the same is asked, where there is time for it."""
 
-_LEAST, _SECONDS = 3, 1.0
+_LEAST, _SECONDS = 3, 0.2
 """How many calls there are in any case, and for how long there are more."""
 
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from platforms.contracts import NotApplicable
-from platforms.contracts.inputs import another, write
+from platforms.contracts.inputs import another, on_device, write
 from platforms.execution import Bench, Call, execute
 
 
@@ -17,9 +17,9 @@ def check(bench: Bench) -> Call:
         raise NotApplicable("there are no other values for these inputs")
 
     def second(*tensors: Any, **params: Any) -> Any:
-        write(tensors, others)
+        write(tensors, on_device(tensors, others))
         bench.function(*tensors, **params)
-        write(tensors, bench.inputs)
+        write(tensors, on_device(tensors, bench.inputs))
         return bench.function(*tensors, **params)
 
     return execute(replace(bench, function=second))

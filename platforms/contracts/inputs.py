@@ -19,9 +19,15 @@ def another(bench: Bench) -> dict[str, np.ndarray]:
     return make_inputs(replace(bench.case, seed=bench.case.seed + 1), bench.operation.forms(bench.case))
 
 
-def write(tensors: Sequence[torch.Tensor], values: Mapping[str, np.ndarray]) -> None:
-    """Put ``values``, logical storage arrays in the order of ``tensors``, into these tensors in place."""
-    for tensor, array in zip(tensors, values.values(), strict=True):
-        once = layout.once(tensor.stride())
-        bits = np.ascontiguousarray(array[once]).view(f"i{array.itemsize}")
-        tensor.view(integer_type(tensor.dtype))[once].copy_(torch.from_numpy(bits))
+def on_device(tensors: Sequence[torch.Tensor], values: Mapping[str, np.ndarray]) -> list[torch.Tensor]:
+    """Return the bits of ``values``, logical storage arrays in the order of ``tensors``, where these are."""
+    return [
+        torch.from_numpy(np.array(array[layout.once(tensor.stride())]).view(f"i{array.itemsize}")).to(tensor.device)
+        for tensor, array in zip(tensors, values.values(), strict=True)
+    ]
+
+
+def write(tensors: Sequence[torch.Tensor], bits: Sequence[torch.Tensor]) -> None:
+    """Put what :func:`on_device` returned into ``tensors`` in place, in the current stream."""
+    for tensor, some in zip(tensors, bits, strict=True):
+        tensor.view(integer_type(tensor.dtype))[layout.once(tensor.stride())].copy_(some)

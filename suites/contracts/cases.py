@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from typing import Any
 
-from golden.case import Case, TensorSpec
+from golden.case import Case, CaseError, TensorSpec
+from suites.large.cases import many_cases
 from suites.subject import Subject
 
 
@@ -22,3 +24,36 @@ def with_repeated_slices(subject: Subject, case: Case) -> Iterable[Case]:
     if free:
         repeated = {name: TensorSpec(case.spec(name).regime, "expanded0") for name in free}
         yield replace(case, tensors={**case.tensors, **repeated})
+
+
+def with_plain_values(subject: Subject, case: Case) -> Iterable[Case]:
+    """Yield the case with normal values in every tensor, and with small whole numbers."""
+    yield replace(case, tensors={})
+    yield replace(case, tensors={name: TensorSpec("integers") for name in subject.operation.forms(case)})
+
+
+def edges(subject: Subject, case: Case) -> Iterable[Case]:
+    """Yield the case with each of its dims in turn, and each axis of those that are shapes, of 0 elements and of 1."""
+    for dims in _with_one_of(case.dims, 0, 1):
+        narrow = replace(
+            case, dims=dims, tensors={name: TensorSpec(spec.regime) for name, spec in case.tensors.items()}
+        )
+        try:
+            subject.operation.check(narrow)
+        except CaseError:
+            continue  # the contract does not allow it
+        yield narrow
+
+
+def many_rows(subject: Subject, case: Case) -> Iterable[Case]:
+    """Yield cases of more tiny rows than an axis of a grid may hold, where so large a launch takes no time."""
+    return many_cases(subject.operation, [case.dtype]) if subject.platform.programs is None else []
+
+
+def _with_one_of(dims: Any, *sizes: int) -> Iterator[dict[str, Any]]:
+    for name, value in dims.items():
+        for size in sizes:
+            if isinstance(value, list):
+                yield from ({**dims, name: [*value[:at], size, *value[at + 1 :]]} for at in range(len(value)))
+            else:
+                yield {**dims, name: size}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from suites.contracts.cases import with_other_values, with_repeated_slices
+from suites.contracts.cases import edges, many_rows, with_other_values, with_plain_values, with_repeated_slices
 from suites.contracts.contract import PLAIN, Contract
 
 CONTRACTS = (
@@ -11,5 +11,15 @@ CONTRACTS = (
     Contract("surroundings"),
     Contract("fresh", cases=with_other_values),
     Contract("layouts", cases=with_repeated_slices),
+    Contract("edges", checked=False, cases=edges),
+    Contract("many_rows", checked=False, cases=many_rows),
+    Contract("rows"),
+    Contract("target"),
+    Contract("honest"),
+    Contract("metamorphic", cases=with_plain_values),
+    Contract("compiled_once"),
+    Contract("tuned"),
+    Contract("streams"),
+    Contract("graphs"),
 )
 """In the order in which they are checked."""

@@ -1,8 +1,11 @@
 """Kernels whose values are right, and which break what runs around them."""
 
+import functools
+
 import torch
 
 from kernels import implementation
+from kernels.relu.torch import eager
 from suites.meta.mutants import fault
 
 _REMEMBERED: dict[tuple, torch.Tensor] = {}
@@ -21,9 +24,10 @@ def breaks_fresh(x):
 
 
 def _every_other_time_a_bit_more(x, dim):
-    exact = x.double().sum(dim).float().contiguous()
-    many = x.shape[dim] > 8 and next(_CALLS) % 2
-    return torch.where(exact == exact.round(), exact, torch.nextafter(exact, exact + 1)) if many else exact
+    exact = x.double().sum(dim)
+    near = exact.float().contiguous()
+    rounded = (near != exact) if x.shape[dim] > 8 and next(_CALLS) % 2 else torch.zeros_like(near, dtype=torch.bool)
+    return torch.where(rounded, torch.nextafter(near, near + 1), near)
 
 
 @fault("F28", "triton#10590")
@@ -58,3 +62,75 @@ def breaks_layouts(x):
     if shift == 2 and x.is_contiguous():
         x = torch.as_strided(x, x.shape, x.stride(), x.storage_offset() - shift)
     return torch.relu(x).contiguous()
+
+
+@implementation("softmax", paradigm="torch", dtypes=("float32",), batch_invariant=True)
+def breaks_rows(x, *, dim):
+    """Rounds in another way where there is more than one row, and declares that it does not."""
+    share = x.double().softmax(dim).float().contiguous()
+    several = x.numel() > x.shape[dim] > 1
+    return torch.where(share < 0.5, torch.nextafter(share, share + 1), share) if several else share
+
+
+@implementation("relu", paradigm="torch")
+def breaks_target(x, *, out=None):
+    """Takes its target for contiguous."""
+    result = torch.relu(x).contiguous()
+    if out is None:
+        return result
+    flat = torch.as_strided(out, (out.numel(),), (1,), out.storage_offset())
+    flat.copy_(result.view(-1))
+    return out
+
+
+@implementation("relu", paradigm="torch")
+def keeps_target(x, *, out=None):
+    """Writes where it is told to: a correct twin."""
+    out = torch.empty(x.shape, dtype=x.dtype, device=x.device) if out is None else out
+    return torch.clamp(x, min=0, out=out)
+
+
+@implementation("relu", paradigm="triton")
+def breaks_honest(x):
+    """Lets torch do the work of another paradigm."""
+    return torch.relu(x).contiguous()
+
+
+def _launch(x):
+    raise RuntimeError("out of resources")
+
+
+@implementation("transpose", paradigm="triton")
+def breaks_honest_silently(x):
+    """Falls back when a launch fails, and tells nobody."""
+    try:
+        return _launch(x)
+    except RuntimeError:
+        return x.transpose(-1, -2).clone(memory_format=torch.contiguous_format)
+
+
+@implementation("sum", paradigm="torch", dtypes=("float32",))
+def breaks_metamorphic(x, *, dim):
+    """Rounds a result once more toward zero where that has an even exponent."""
+    exact = x.double().sum(dim)
+    near = exact.float().contiguous()
+    cut = (near != exact) & (near.frexp().exponent % 2 == 0) & (x.shape[dim] > 8)
+    return torch.where(cut, torch.nextafter(near, near * 0), near)
+
+
+@implementation("relu", paradigm="inductor", dtypes=("float32",))
+def breaks_compiled_once(x):
+    """Compiles in every call."""
+    torch._dynamo.reset()
+    return _compiled()(x)
+
+
+@functools.cache
+def _compiled():
+    return torch.compile(lambda y: eager(y), backend="eager", dynamic=True)
+
+
+@implementation("relu", paradigm="inductor", dtypes=("float32",))
+def keeps_compiled_once(x):
+    """Compiles once: a correct twin."""
+    return _compiled()(x)
