@@ -28,7 +28,7 @@ class Conv2d(Operation):
         "inf": "0 * inf and inf - inf are NaN",
         "padding": "open where a NaN or an infinity of the kernel lies on padding, which may be multiplied or left out",
         "overflow": "open where the sum of magnitudes exceeds the accumulator's range, since the order decides",
-        "empty": "no images give an empty result; no channels are not a valid input",
+        "empty": "no images give an empty result; no channels and no outputs are not valid inputs",
     }
 
     def shapes(self, case: Case) -> dict[str, tuple[int, ...]]:
@@ -37,8 +37,8 @@ class Conv2d(Operation):
         stride, padding = case.params.get("stride"), case.params.get("padding")
         if not isinstance(stride, int) or stride < 1 or not isinstance(padding, int) or padding < 0:
             raise CaseError(f"conv2d needs params.stride of 1 or more and params.padding, not {dict(case.params)}")
-        if not channels:
-            raise CaseError("conv2d needs one channel or more")
+        if not channels or not outputs:
+            raise CaseError("conv2d needs one channel and one output or more")
         if not 0 < taps_h <= height + 2 * padding or not 0 < taps_w <= width + 2 * padding:
             raise CaseError(f"conv2d: a kernel of {taps_h} x {taps_w} does not fit into {height} x {width}, padded")
         return {"x": (images, channels, height, width), "weight": (outputs, channels, taps_h, taps_w)}
