@@ -8,6 +8,6 @@ from kernels import implementation
 
 
 @implementation("add", paradigm="torch")
-def eager(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
-    """Return ``x + y``, contiguous."""
-    return torch.add(x, y).contiguous()
+def eager(x: torch.Tensor, y: torch.Tensor, *, out: torch.Tensor | None = None) -> torch.Tensor:
+    """Return ``x + y``: contiguous, or in ``out``."""
+    return torch.add(x, y).contiguous() if out is None else torch.add(x, y, out=out)

@@ -20,11 +20,14 @@ def _rectified(value):
 
 
 @triton.jit
-def _flat(x, out, count, size1, size2, size3, x0, x1, x2, x3, BLOCK: tl.constexpr):
+def _flat(
+    x, out, count, size1, size2, size3, x0, x1, x2, x3, out0, out1, out2, out3, BLOCK: tl.constexpr
+):  # fmt: skip
     index = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
     inside = index < count
     value = tl.load(x + offsets(index, size1, size2, size3, x0, x1, x2, x3), mask=inside, other=0)
-    tl.store(out + index, _rectified(value), mask=inside)
+    place = offsets(index, size1, size2, size3, out0, out1, out2, out3)
+    tl.store(out + place, _rectified(value), mask=inside)
 
 
 @triton.jit
@@ -36,12 +39,13 @@ def _contiguous(x, out, count, BLOCK: tl.constexpr):
 
 
 @implementation("relu", paradigm="triton")
-def flat(x: torch.Tensor) -> torch.Tensor:
-    """Return the larger of ``x`` and 0, contiguous."""
-    out = torch.empty(x.shape, dtype=x.dtype, device=x.device)
+def flat(x: torch.Tensor, *, out: torch.Tensor | None = None) -> torch.Tensor:
+    """Return the larger of ``x`` and 0: contiguous, or in ``out``, which may be ``x``."""
+    out = torch.empty(x.shape, dtype=x.dtype, device=x.device) if out is None else out
     if count := out.numel():
         grid = (triton.cdiv(count, BLOCK),)
-        _flat[grid](x, out, count, *inner_sizes(x.shape), *strides(x.stride()), BLOCK=BLOCK)
+        places = (*strides(x.stride()), *strides(out.stride()))
+        _flat[grid](x, out, count, *inner_sizes(x.shape), *places, BLOCK=BLOCK)
     return out
 
 
