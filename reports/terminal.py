@@ -69,7 +69,8 @@ def _drifts(tally: Tally) -> list[str]:
 
 
 def _unrun(tally: Tally, full: bool) -> list[str]:
-    most_first = sorted(tally.unrun.items(), key=lambda item: -item[1].total())
+    # What a contract has nothing to say of is no loss, and comes last.
+    most_first = sorted(tally.unrun.items(), key=lambda item: (item[0].startswith("contract "), -item[1].total()))
     return [
         f"{_named(list(things), len(things) if full else _SHOWN)}: {reason}" + _times(things.total())
         for reason, things in most_first
