@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
-from suites.contracts.cases import edges, many_rows, with_other_values, with_plain_values, with_repeated_slices
+from suites.contracts.cases import (
+    edges,
+    many_rows,
+    with_normal_values,
+    with_other_values,
+    with_plain_values,
+    with_repeated_slices,
+)
 from suites.contracts.contract import PLAIN, Contract
 
 CONTRACTS = (
     PLAIN,
-    Contract("deterministic"),
+    Contract("deterministic", cases=with_normal_values),
     Contract("surroundings"),
     Contract("fresh", cases=with_other_values),
     Contract("layouts", cases=with_repeated_slices),

@@ -11,6 +11,7 @@ from hypothesis.strategies import SearchStrategy
 
 from golden.case import Case
 from kernels import strategies
+from platforms.paradigm import paradigm_of
 from reports.record import Record
 from reports.record import outcome as outcome_of
 from suites.contracts.contract import PLAIN, Contract
@@ -49,7 +50,7 @@ class Keeping:
             search = Search(
                 trial,
                 _cases(subject, dtypes),
-                examples=_examples(),
+                examples=1 if paradigm_of(subject.implementation.paradigm).costly else _examples(),
                 digest=f"{suite}:{subject.operation.name}:{','.join(dtypes)}",
             )
             failure = search.failure(shrink=not broken)
