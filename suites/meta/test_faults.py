@@ -8,7 +8,8 @@ import pytest
 
 from kernels.registry import Catalogue, load
 from suites.meta.cli import MUTANTS
-from suites.meta.mutants import fault, faults
+from suites.meta.mutants import CLASSES, UNSHOWN, fault, faults
+from suites.power.workloads import WORKLOADS
 
 
 @pytest.fixture(scope="module")
@@ -32,3 +33,14 @@ def test_nothing_else_of_the_catalogue_is_a_fault() -> None:
 def test_a_fault_needs_a_known_class_and_a_report(kind: str, report: str) -> None:
     with pytest.raises(ValueError, match="a fault is of one of F1, "):
         fault(kind, report)
+
+
+def test_every_class_has_mutants_or_a_reason_why_not(catalogue: Catalogue) -> None:
+    shown = {one.kind for one in faults(catalogue.implementations).values()}
+    assert shown | set(UNSHOWN) == set(CLASSES)
+    assert not shown & set(UNSHOWN)
+
+
+def test_every_operation_has_mutants_and_a_way_to_be_asked_for_by_shape(catalogue: Catalogue) -> None:
+    assert {name.partition("/")[0] for name in faults(catalogue.implementations)} == set(catalogue.operations)
+    assert set(WORKLOADS) == set(catalogue.operations)

@@ -13,6 +13,7 @@ from ninetoothed import Tensor
 
 from kernels import implementation
 from kernels.toolchains.ninetoothed import elementwise
+from suites.meta.mutants import fault
 
 
 def nan_dropped(x, out):
@@ -32,6 +33,7 @@ def _empty(x: torch.Tensor) -> torch.Tensor:
     return torch.empty(x.shape, dtype=x.dtype, device=x.device)
 
 
+@fault("F4", "triton#10291")
 @implementation("relu", paradigm="ninetoothed")
 def wrong_nan_dropped(x: torch.Tensor) -> torch.Tensor:
     out = _empty(x)
@@ -39,6 +41,7 @@ def wrong_nan_dropped(x: torch.Tensor) -> torch.Tensor:
     return out
 
 
+@fault("F25", "triton#5048")
 @implementation("relu", paradigm="ninetoothed")
 def wrong_last_unwritten(x: torch.Tensor) -> torch.Tensor:
     out = _empty(x)
@@ -46,6 +49,7 @@ def wrong_last_unwritten(x: torch.Tensor) -> torch.Tensor:
     return out
 
 
+@fault("inputs", "InfiniCore#1207")
 @implementation("relu", paradigm="ninetoothed")
 def wrong_input_overwritten(x: torch.Tensor) -> torch.Tensor:
     out = _empty(x)

@@ -253,6 +253,23 @@ def _decoded(q, k, v, seen, scale):
     return attended(q[:, :, None], k, values, seen[:, None, None], scale=scale)[:, :, 0].contiguous()
 
 
+@fault("F18", "bitsandbytes#1885")
+@implementation("decode_attention_int8", paradigm="torch")
+def wrong_scale_of_each_other_key(q, k_cache, v_cache, k_scale, v_scale, lengths, *, scale):
+    """Has one scale for every two keys."""
+    shared = torch.arange(k_cache.shape[2]) // 2 * 2
+    k, v = k_cache * k_scale[..., shared, None], v_cache * v_scale[..., None]
+    return _decoded(q, k, v, torch.arange(k.shape[2]) < lengths[:, None], scale)
+
+
+@fault("F12", "FlagTree#1121")
+@implementation("decode_attention_int8", paradigm="torch")
+def wrong_codes_without_a_sign(q, k_cache, v_cache, k_scale, v_scale, lengths, *, scale):
+    """Takes the codes of values for unsigned ones."""
+    k, v = k_cache * k_scale[..., None], v_cache.view(torch.uint8) * v_scale[..., None]
+    return _decoded(q, k, v, torch.arange(k.shape[2]) < lengths[:, None], scale)
+
+
 @fault("index", "none: a page table that is not read")
 @implementation("paged_attention", paradigm="torch")
 def wrong_pages_in_order(q, k_pages, v_pages, page_table, lengths, *, scale):
@@ -275,6 +292,14 @@ def wrong_head_of_the_pages(q, k_pages, v_pages, page_table, lengths, *, scale):
     """Takes the heads of the pages in turn."""
     turn = torch.arange(q.shape[1]) % k_pages.shape[2]
     return _paged(q, k_pages[:, :, turn], v_pages[:, :, turn], page_table, lengths, scale)
+
+
+@fault("index", "none: scales of keys for those of values")
+@implementation("paged_attention_int8", paradigm="torch")
+def wrong_scales_of_the_keys(q, k_pages, v_pages, k_scale, v_scale, page_table, lengths, *, scale):
+    """Multiplies values by the scales of their keys."""
+    k, v = k_pages * k_scale[..., None], v_pages * k_scale[..., None]
+    return _paged(q, k, v, page_table, lengths, scale)
 
 
 def _paged(q, k_pages, v_pages, table, lengths, scale):

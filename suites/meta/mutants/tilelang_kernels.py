@@ -7,6 +7,7 @@ import torch
 
 from kernels import implementation
 from kernels.toolchains.tilelang import THREADS, Program, compiled
+from suites.meta.mutants import fault
 
 BLOCK = 128
 """Elements a block of threads."""
@@ -61,16 +62,19 @@ def _launched(program: Program, x: torch.Tensor) -> torch.Tensor:
     return out
 
 
+@fault("F4", "triton#10291")
 @implementation("relu", paradigm="tilelang")
 def wrong_nan_dropped(x: torch.Tensor) -> torch.Tensor:
     return _launched(_nan_dropped, x)
 
 
+@fault("F25", "triton#5048")
 @implementation("relu", paradigm="tilelang")
 def wrong_last_unwritten(x: torch.Tensor) -> torch.Tensor:
     return _launched(_last_unwritten, x)
 
 
+@fault("inputs", "InfiniCore#1207")
 @implementation("relu", paradigm="tilelang")
 def wrong_input_overwritten(x: torch.Tensor) -> torch.Tensor:
     return _launched(_input_overwritten, x)
