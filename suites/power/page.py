@@ -51,9 +51,12 @@ def _summary(suite: Sequence[Trial], wrong: Mapping[str, Fault], twins: Sequence
         f" {_share(stages['contracts'], len(suite))} in the contracts, {_share(stages['standard'], len(suite))} in"
         f" profile `standard`, and {_share(stages[''], len(suite))} nowhere."
     ]
-    untried = sorted(set(wrong) - tried)
-    if untried:
-        lines.append(f"Not tried, for want of their platforms: {', '.join(untried)}.")
+    if untried := sorted(set(wrong) - tried):
+        names = ", ".join(f"`{name}`" for name in untried)
+        lines.append(
+            "Not tried here, since their platforms are missing or the suite of large tensors is what they are held"
+            f" against (`suites/meta/test_large.py`): {names}."
+        )
     judged = sum(trial.after for trial in twins) + counted.judged
     refused = sorted({trial.kernel for trial in twins if trial.noticed} | set(counted.refused))
     lines.append(f"False alarms: {len(refused)} in {judged} cases of correct kernels{_listed(refused)}.")

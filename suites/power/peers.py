@@ -46,7 +46,9 @@ class Peer:
     dtypes: Sequence[str] = ("float16", "float32", "bfloat16")
     sentinels: bool = False
 
-    def cases(self, operation: Operation, dtypes: Sequence[str], calls: int, seed: int) -> Iterator[Case]:
+    def cases(
+        self, operation: Operation, dtypes: Sequence[str], *, calls: int, seed: int, largest: int = LARGEST
+    ) -> Iterator[Case]:
         """Yield the cases of ``calls`` calls of a kernel for ``dtypes``; of its first if they try none of them."""
         known = [name for name in self.dtypes if name in dtypes] or dtypes[:1]
         laws = [one for one in self.regimes if one in operation.regimes(known[0], operation.tensors[0])] or ["normal"]
@@ -54,12 +56,12 @@ class Peer:
         for number, dtype, regime, own in turns:
             rows, columns = self.sizes[number // len(known) % len(self.sizes)]
             layout = self.layouts[number % len(self.layouts)]
-            yield _case(operation, dtype, _cut(rows, columns), regime, layout, own)
+            yield _case(operation, dtype, _cut(rows, columns, largest), regime, layout, own)
 
 
-def _cut(rows: int, columns: int) -> tuple[int, int]:
-    columns = min(columns, LARGEST)
-    return max(min(rows, LARGEST // columns), 1), columns
+def _cut(rows: int, columns: int, largest: int) -> tuple[int, int]:
+    columns = min(columns, largest)
+    return max(min(rows, largest // columns), 1), columns
 
 
 def _case(operation: Operation, dtype: str, size: tuple[int, int], regime: str, layout: str, seed: int) -> Case:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import numpy as np
 
@@ -22,9 +23,12 @@ from suites.contracts.keeping import BUDGET
 from suites.drawn import drawn
 from suites.meta.mutants import FOLDER, faults
 from suites.options import DEPTHS
-from suites.power.peers import PEERS, Peer
+from suites.power.peers import LARGEST, PEERS, Peer
 from suites.run import Run, share
 from suites.subject import Selection, Subject, select
+
+HUGE = "large*.py"
+"""Files whose kernels go wrong on tensors of gigabytes alone, which a suite of their own has."""
 
 SUITE, SMALLEST = "suite", "smallest case"
 """Who noticed something, beside the peers: the suite on drawn cases, and its search for the smallest."""
@@ -81,11 +85,14 @@ class Bench:
     def suite(self, operation: str, seed: int) -> list[Trial]:
         """Return a trial of every wrong kernel of ``operation`` and every twin beside them."""
         self._cases.clear()
-        return [self._tried(subject, seed) for subject in self._of(operation) if self._beside(subject)]
+        beside = (subject for subject in self._of(operation) if self._beside(subject))
+        return [self._tried(subject, seed) for subject in beside if not Path(subject.implementation.source).match(HUGE)]
 
     def peers(self, operation: str, seed: int) -> list[Trial]:
-        """Return a trial by each peer of every wrong kernel, and of correct ones in Triton, with as many calls."""
-        chosen = [one for one in self._of(operation) if self._is_wrong(one) or one.implementation.paradigm == "triton"]
+        """Return a trial by each peer, with as many calls, of every wrong kernel and of a correct one in Triton."""
+        everything = list(self._of(operation))
+        right = [one for one in everything if one.implementation.paradigm == "triton" and not self._is_wrong(one)]
+        chosen = [*filter(self._is_wrong, everything), *right[:1]]
         eager = next((one for one in self._of(operation) if one.implementation.name == "eager"), None)
         trials: list[Trial] = []
         for peer in PEERS if eager else ():
@@ -158,7 +165,10 @@ class Bench:
 
     def _judged(self, peer: Peer, subject: Subject, eager: Subject, seed: int) -> Trial:
         after = 0
-        for case in peer.cases(subject.operation, self._dtypes(subject), DEPTHS["quick"], seed):
+        room = min(LARGEST, 4 * subject.platform.budget)
+        for case in peer.cases(
+            subject.operation, self._dtypes(subject), calls=DEPTHS["quick"], seed=seed, largest=room
+        ):
             after += 1
             expected = self._expectation(eager, case)
             if expected is not None and not self._accepted(peer, subject, case, expected):

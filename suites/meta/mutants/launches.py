@@ -156,7 +156,7 @@ def _transpose(x, out, high, wide, TILE: tl.constexpr, FAULT: tl.constexpr):
 
 
 def _transposed(x, wrong):
-    matrices = x.reshape(-1, *x.shape[-2:]).contiguous()
+    matrices = x.contiguous().flatten(0, -3) if x.ndim > 2 else x.contiguous()[None]
     out = torch.empty(*x.shape[:-2], x.shape[-1], x.shape[-2], dtype=x.dtype, device=x.device)
     if out.numel():
         for matrix, result in zip(matrices, out.view(-1, *out.shape[-2:]), strict=True):
