@@ -59,13 +59,15 @@ CLASSES: Mapping[str, str] = {
     "index": "the wrong row, head, group or page: values that are right elsewhere",
     "form": "a result of another shape, dtype or kind than was promised",
     "ending": "a process that ends, or a legal input that is refused",
+    "recompiling": "a kernel that is compiled anew for every call",
+    "streams": "work on another stream than the caller's, or not waited for",
+    "batch": "rows that depend on how many there are, where that is declared not to be",
     "honesty": "results remembered instead of computed, or computed by something else",
 }
 """What mutants stand for: the classes F1 to F34 of faults that were reported, and named ones that these do not hold."""
 
 UNSHOWN: Mapping[str, str] = {
     "F23": "no result is right on both sides of a step: contracts keep inputs away from it or leave it open",
-    "F33": "needs graphs to capture: shown where a platform offers them",
     "F34": "needs several ranks: shown with the collectives, which are no operation yet",
 }
 """Why a class needs no mutant here."""

@@ -64,6 +64,7 @@ def breaks_layouts(x):
     return torch.relu(x).contiguous()
 
 
+@fault("batch", "vllm#24583")
 @implementation("softmax", paradigm="torch", dtypes=("float32",), batch_invariant=True)
 def breaks_rows(x, *, dim):
     """Rounds in another way where there is more than one row, and declares that it does not."""
@@ -72,6 +73,7 @@ def breaks_rows(x, *, dim):
     return torch.where(share < 0.5, torch.nextafter(share, share + 1), share) if several else share
 
 
+@fault("F7", "pytorch#118115")
 @implementation("relu", paradigm="torch")
 def breaks_target(x, *, out=None):
     """Takes its target for contiguous."""
@@ -90,6 +92,7 @@ def keeps_target(x, *, out=None):
     return torch.clamp(x, min=0, out=out)
 
 
+@fault("honesty", "FlagGems#5576")
 @implementation("relu", paradigm="triton")
 def breaks_honest(x):
     """Lets torch do the work of another paradigm."""
@@ -100,6 +103,7 @@ def _launch(x):
     raise RuntimeError("out of resources")
 
 
+@fault("honesty", "KernelBench: a try that falls back")
 @implementation("transpose", paradigm="triton")
 def breaks_honest_silently(x):
     """Falls back when a launch fails, and tells nobody."""
@@ -109,6 +113,7 @@ def breaks_honest_silently(x):
         return x.transpose(-1, -2).clone(memory_format=torch.contiguous_format)
 
 
+@fault("F30", "triton#11153")
 @implementation("sum", paradigm="torch", dtypes=("float32",))
 def breaks_metamorphic(x, *, dim):
     """Rounds a result once more toward zero where that has an even exponent."""
@@ -118,6 +123,7 @@ def breaks_metamorphic(x, *, dim):
     return torch.where(cut, torch.nextafter(near, near * 0), near)
 
 
+@fault("recompiling", "FlagGems#6483")
 @implementation("relu", paradigm="inductor", dtypes=("float32",))
 def breaks_compiled_once(x):
     """Compiles in every call."""

@@ -3,10 +3,12 @@
 import torch
 
 from kernels import implementation
+from suites.meta.mutants import fault
 
 _FIRST: dict[tuple, torch.Tensor] = {}
 
 
+@fault("streams", "none: kernels on the default stream, as non-default ones are rarely tried")
 @implementation("relu", paradigm="torch")
 def breaks_streams(x):
     """Works on the default stream, whatever the caller's is."""
@@ -15,6 +17,7 @@ def breaks_streams(x):
         return torch.clamp(x, min=0, out=out)
 
 
+@fault("streams", "KernelBench: non-default streams that are not waited for")
 @implementation("relu", paradigm="torch")
 def breaks_streams_early(x):
     """Works on a stream of its own that waits for the caller's, and returns before it is done."""
@@ -38,6 +41,7 @@ def keeps_streams(x):
     return out
 
 
+@fault("F33", "DeepGEMM#451")
 @implementation("relu", paradigm="torch")
 def breaks_graphs(x):
     """Keeps a copy of its input, and computes on that one when it is captured."""

@@ -5,6 +5,7 @@ import triton
 import triton.language as tl
 
 from kernels import implementation
+from suites.meta.mutants import fault
 
 
 @triton.jit
@@ -45,6 +46,7 @@ def _launched(tuner, x):
 _right, _wrong = _tuned(_relu), _tuned(_half_of_relu)
 
 
+@fault("F8", "triton#9230")
 @implementation("relu", paradigm="triton", dtypes=("float32",))
 def breaks_tuned(x):
     """Writes half of a block in the choice that is not made here, and may be elsewhere."""
