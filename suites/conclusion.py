@@ -9,7 +9,7 @@ import pytest
 
 from golden.case import Case
 from reports.failures import replay
-from reports.record import Record
+from reports.record import Record, outcome
 from suites.run import Run
 from suites.subject import Subject
 
@@ -52,9 +52,17 @@ def conclude(
     note("word", _word(run.latest, failure))
     if failure:
         pytest.fail(describe(failure, run.replay_options), pytrace=False)
-    if all(record.verdict == "unsupported" for record in run.latest):
-        reasons = dict.fromkeys(record.message for record in run.latest)
-        pytest.skip("; ".join(reasons) or "no case was drawn")
+    if not run.latest:
+        pytest.fail(f"{subject.id}: no case was run, so that nothing was asserted", pytrace=False)
+    if not any(outcome(record) == "pass" for record in run.latest):
+        pytest.skip(f"{subject.platform.name}: {_unjudged(run.latest)}")
+
+
+def _unjudged(records: list[Record]) -> str:
+    """Return why none of ``records`` says anything: what the platform cannot do, or cases that refuse nothing."""
+    lacking = dict.fromkeys(record.message for record in records if record.verdict == "unsupported")
+    vacuous = sum(record.verdict == "vacuous" for record in records)
+    return "; ".join([*lacking, *([f"nothing was asserted by {vacuous} vacuous cases"] if vacuous else [])])
 
 
 def describe(record: Record, options: str = "") -> str:
