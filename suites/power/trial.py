@@ -27,8 +27,8 @@ from suites.power.peers import LARGEST, PEERS, Peer
 from suites.run import Run, share
 from suites.subject import Selection, Subject, select
 
-HUGE = "large*.py"
-"""Files whose kernels go wrong on tensors of gigabytes alone, which a suite of their own has."""
+ELSEWHERE = ("large.py", "large_triton.py", "streams.py")
+"""Files whose kernels need tensors of gigabytes or a device's streams: other tests hold them against those."""
 
 SUITE, SMALLEST = "suite", "smallest case"
 """Who noticed something, beside the peers: the suite on drawn cases, and its search for the smallest."""
@@ -85,14 +85,13 @@ class Bench:
     def suite(self, operation: str, seed: int) -> list[Trial]:
         """Return a trial of every wrong kernel of ``operation`` and every twin beside them."""
         self._cases.clear()
-        beside = (subject for subject in self._of(operation) if self._beside(subject))
-        return [self._tried(subject, seed) for subject in beside if not Path(subject.implementation.source).match(HUGE)]
+        return [self._tried(subject, seed) for subject in self._of(operation) if self._beside(subject)]
 
     def peers(self, operation: str, seed: int) -> list[Trial]:
         """Return a trial by each peer, with as many calls, of every wrong kernel and of a correct one in Triton."""
         everything = list(self._of(operation))
         right = [one for one in everything if one.implementation.paradigm == "triton" and not self._is_wrong(one)]
-        chosen = [*filter(self._is_wrong, everything), *right[:1]]
+        chosen = [*(one for one in everything if self._is_wrong(one) and self._beside(one)), *right[:1]]
         eager = next((one for one in self._of(operation) if one.implementation.name == "eager"), None)
         trials: list[Trial] = []
         for peer in PEERS if eager else ():
@@ -104,7 +103,8 @@ class Bench:
         """Return, for every wrong kernel of ``operation``, the smallest case on which the suite refuses it."""
         trials = []
         for subject in self._of(operation):
-            record = self.run.explore(subject, suite="equivalence") if self._is_wrong(subject) else None
+            tried = self._is_wrong(subject) and self._beside(subject)
+            record = self.run.explore(subject, suite="equivalence") if tried else None
             if record:
                 trials.append(_trial(subject, seed, SMALLEST, "quick", 0, record))
         return trials
@@ -116,7 +116,8 @@ class Bench:
         return subject.implementation.id in self.wrong
 
     def _beside(self, subject: Subject) -> bool:
-        return subject.implementation.source.startswith(str(FOLDER))
+        source = Path(subject.implementation.source)
+        return source.parent == FOLDER and source.name not in ELSEWHERE
 
     def _tried(self, subject: Subject, seed: int) -> Trial:
         after = 0
@@ -165,7 +166,7 @@ class Bench:
 
     def _judged(self, peer: Peer, subject: Subject, eager: Subject, seed: int) -> Trial:
         after = 0
-        room = min(LARGEST, 4 * subject.platform.budget)
+        room = min(LARGEST, subject.platform.budget)
         for case in peer.cases(
             subject.operation, self._dtypes(subject), calls=DEPTHS["quick"], seed=seed, largest=room
         ):
