@@ -54,8 +54,8 @@ def _summary(suite: Sequence[Trial], wrong: Mapping[str, Fault], twins: Sequence
     if untried := sorted(set(wrong) - tried):
         names = ", ".join(f"`{name}`" for name in untried)
         lines.append(
-            "Not tried here, for want of their platforms, or since they need tensors of gigabytes or a device's streams,"
-            f" against which other tests hold them: {names}."
+            "Not tried here, for want of their platforms, or since they need tensors of gigabytes or the streams of a"
+            f" device, with which other tests try them: {names}."
         )
     judged = sum(trial.after for trial in twins) + counted.judged
     refused = sorted({trial.kernel for trial in twins if trial.noticed} | set(counted.refused))
