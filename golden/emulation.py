@@ -41,7 +41,8 @@ class Rounding:
     def __call__(self, x: np.ndarray) -> np.ndarray:
         """Return float64 ``x`` rounded, as float64."""
         bits, emin, largest = FORMATS[self.format]
-        rounded = round_to_format(x, bits, emin, largest, self.mode)
+        with np.errstate(over="ignore"):
+            rounded = round_to_format(x, bits, emin, largest, self.mode)
         return np.where(np.abs(rounded) < 2.0**emin, np.copysign(0.0, x), rounded) if self.flushed else rounded
 
     def __str__(self) -> str:
@@ -126,7 +127,8 @@ class Sums(NamedTuple):
         kind = DTYPES[self.dtype]
         if not x.size or (sizes.max() < kind.largest and sizes.min() >= kind.smallest_normal):
             return rounded
-        return round_to_format(x, self.bits, kind.emin, kind.largest, self.mode)
+        with np.errstate(over="ignore"):
+            return round_to_format(x, self.bits, kind.emin, kind.largest, self.mode)
 
 
 def _check_length(steps: int) -> None:

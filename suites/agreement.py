@@ -184,6 +184,7 @@ class _Comparison:
         self._run = run
         self._subjects = {subject.id: subject for subject in subjects}
         self._cases = cases
+        self._thorough = shrink
         self._deadline = time.monotonic() + (SHRINK_SECONDS if shrink else 0.0)
         self._known: dict[tuple[str, Case], str] = {}
         self._answers = {name: self._answers_of(subject) for name, subject in self._subjects.items()}
@@ -268,7 +269,7 @@ class _Comparison:
         """Return what explains an answer; "" for nothing, or where there is too much to look at."""
         if (name, case) not in self._known:
             given = self._answers[name][case]
-            small = sum(output.size for output in given.outputs) <= EVIDENCE
+            small = self._thorough and sum(output.size for output in given.outputs) <= EVIDENCE
             found = explained(self._subjects[name].operation, case, given.outputs, most=1).name if small else ""
             self._known[name, case] = found or given.accounted
         return self._known[name, case]
