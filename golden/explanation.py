@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain
 
 import numpy as np
@@ -45,20 +45,27 @@ class Trial:
     """A set of causes, and what becomes of an output under them.
 
     ``equal`` is the share of elements that are golden's bit for bit, and ``met`` that of those which the causes move;
-    ``alike`` are other sets that make the same.
+    ``sure`` is the gain where what lies within the bound counts as no nearer than the bound. ``alike`` are other sets
+    that make the same.
     """
 
     causes: tuple[Cause, ...]
     verdict: Verdict
     gain: float
+    sure: float
     equal: float
     met: float
     alike: list[tuple[Cause, ...]] = field(default_factory=list, compare=False)
 
-    @property
-    def exact_enough(self) -> bool:
-        """Whether most elements that are moved are met bit for bit, where sums are followed rounding by rounding."""
-        return self.met > 0.5 or not any(cause.emulation.sums for cause in self.causes)
+    def explains(self, least: float) -> bool:
+        """Return whether the output passes, and is so much nearer that the evidence is ``least`` or more.
+
+        A wide bound is easily come within: unless most elements that are moved are met bit for bit, only what comes
+        nearer than the bound counts, and nothing does where sums are followed rounding by rounding.
+        """
+        if not self.verdict.passes or self.gain < least:
+            return False
+        return self.met > 0.5 or (self.sure >= least and not any(cause.emulation.sums for cause in self.causes))
 
     @property
     def names(self) -> list[tuple[str, ...]]:
@@ -97,6 +104,12 @@ class Explanation:
         """What explains, in words; "" for nothing."""
         return ("either " if len(self.found) > 1 else "") + ", or ".join(trial.name for trial in self.found)
 
+    def admits(self, trial: Trial) -> bool:
+        """Whether these outputs, as far as they are wrong, pass under the causes of a ``trial`` of others too."""
+        if self.before.passes:
+            return True
+        return any(one.verdict.passes and set(one.names) & set(trial.names) for one in self.trials)
+
     @property
     def sentence(self) -> str:
         """The explanation, with the largest error as a share of the bound before and after, or that there is none."""
@@ -130,6 +143,15 @@ def explain(
     else:
         found = search.explaining(latest)
     return Explanation(search.before, search.equal, tuple(trials), tuple(found), tuple(search.untried))
+
+
+def agreed(several: Sequence[Explanation]) -> Explanation:
+    """Return the first of ``several`` explanations, of outputs of one kernel, that the others admit; or none's."""
+    for one in several:
+        admitted = tuple(trial for trial in one.found if all(other.admits(trial) for other in several))
+        if admitted:
+            return replace(one, found=admitted)
+    return replace(several[0], found=())
 
 
 def _larger(latest: Sequence[Trial], singles: Sequence[Trial]) -> Iterator[tuple[Cause, ...]]:
@@ -176,8 +198,8 @@ class _Search:
                 if known and len(several) == len(known.causes):
                     known.alike.append(several)
                 continue
-            gain, met = self._gain(goldens)
-            trial = Trial(several, judge_all(goldens, self._outputs), gain, _equal(goldens, self._outputs), met)
+            gain, sure, met = self._gain(goldens)
+            trial = Trial(several, judge_all(goldens, self._outputs), gain, sure, _equal(goldens, self._outputs), met)
             self._met[signature] = trial
             if all(gain > parts.get(part, -math.inf) - math.log(DOUBT) for part in _parts(several)):
                 yield trial
@@ -185,23 +207,23 @@ class _Search:
     def explaining(self, trials: Iterable[Trial]) -> list[Trial]:
         """Return those of ``trials`` that explain, and that the best of them is not better than."""
         least = math.log(max(self._count, 1)) - math.log(DOUBT)
-        good = [trial for trial in trials if trial.verdict.passes and trial.gain >= least and trial.exact_enough]
+        good = [trial for trial in trials if trial.explains(least)]
         best = max((trial.gain for trial in good), default=0.0)
         return sorted((one for one in good if one.gain > best + math.log(DOUBT)), key=lambda one: -one.gain)
 
-    def _gain(self, goldens: Mapping[str, Golden]) -> tuple[float, float]:
-        """Return the gain, and the share of moved elements that are met."""
+    def _gain(self, goldens: Mapping[str, Golden]) -> tuple[float, float, float]:
+        """Return the gain, the one that is sure, and the share of moved elements that are met."""
         triples = zip(self._contract.values(), goldens.values(), self._outputs, strict=True)
-        gains, moved, met = zip(*(_gain(*triple) for triple in triples), strict=True)
-        return sum(gains), sum(met) / max(sum(moved), 1)
+        gains, sure, moved, met = zip(*(_gain(*triple) for triple in triples), strict=True)
+        return sum(gains), sum(sure), sum(met) / max(sum(moved), 1)
 
 
 def _parts(several: tuple[Cause, ...]) -> list[tuple[Cause, ...]]:
     return [several[:place] + several[place + 1 :] for place in range(len(several))] if len(several) > 1 else []
 
 
-def _gain(contract: Golden, golden: Golden, output: np.ndarray) -> tuple[float, int, int]:
-    """Return the gain of one result, how many elements are moved, and how many of those are met.
+def _gain(contract: Golden, golden: Golden, output: np.ndarray) -> tuple[float, float, int, int]:
+    """Return the gains of one result, both kinds, how many elements are moved, and how many of those are met.
 
     Elements that are equal in all respects count once, and open ones not at all.
     """
@@ -210,12 +232,15 @@ def _gain(contract: Golden, golden: Golden, output: np.ndarray) -> tuple[float, 
         before, after, actual = (
             decode(x, contract.dtype)[judged].astype(np.float64) for x in (contract.nominal, golden.nominal, output)
         )
-        triples = np.unique(np.stack([before, after, actual]), axis=1) if actual.size else np.zeros((3, 0))
-        before, after, actual = triples
+        bound = np.broadcast_to(golden.drift, judged.shape)[judged].astype(np.float64)
+        columns = np.stack([before, after, actual, bound])
+        before, after, actual, bound = np.unique(columns, axis=1) if actual.size else columns
         unit = ulp(before, contract.dtype) / 2
-        gain = np.sum(np.log(_distance(before, actual, unit) / _distance(after, actual, unit)))
+        far, near = _distance(before, actual, unit), _distance(after, actual, unit)
         moved = (before != after) & ~(np.isnan(before) & np.isnan(after))
-        return float(gain), int(moved.sum()), int((moved & (after == actual)).sum())
+        sure = np.log(np.maximum(far, bound / unit) / np.maximum(near, bound / unit))[moved]
+        met = moved & (after == actual)
+        return float(np.log(far / near).sum()), float(sure.sum()), int(moved.sum()), int(met.sum())
 
 
 def _distance(golden: np.ndarray, actual: np.ndarray, unit: np.ndarray) -> np.ndarray:

@@ -12,6 +12,7 @@ from hypothesis.strategies import SearchStrategy
 
 from golden.case import Case
 from golden.dtypes import decode
+from golden.explanation import Explanation, agreed
 from golden.judge import Verdict, judge_all
 from kernels import strategies
 from platforms.outcome import Outcome, Result
@@ -177,21 +178,19 @@ class Run:
         failing = [one for one in self.latest if (one.dtype, one.verdict) == (failure.dtype, failure.verdict)]
         fitting = sorted((one for one in failing if 0 < one.elements <= EVIDENCE), key=lambda one: -one.elements)
         others = drawn(subject.operation, 4, budget=EVIDENCE, dtype=failure.dtype) if fitting else []
-        said = ""
-        for case in dict.fromkeys([*(Case.parse(one.case) for one in fitting[:2]), *others]):
-            ran = self.execute(subject, case)
-            if ran.status != "returned" or mismatch(subject, case, ran):
-                continue
-            if sum(result.array.size for result in ran.results) > EVIDENCE:
-                continue
-            found = explained(subject.operation, case, [result.array for result in ran.results], most=1)
-            if found.before.passes:
-                continue
-            said = said or found.sentence
-            if found.found:
-                said = found.sentence
-                break
-        return replace(failure, cause=said)
+        cases = dict.fromkeys([*(Case.parse(one.case) for one in fitting[:2]), *others])
+        found = [one for one in (self._tried(subject, case) for case in cases) if one and not one.before.passes]
+        return replace(failure, cause=agreed(found).sentence) if found else failure
+
+    def _tried(self, subject: Subject, case: Case) -> Explanation | None:
+        """Return what single cause explains the output of ``case``; None without one that can be looked at."""
+        ran = self.execute(subject, case)
+        if ran.status != "returned" or mismatch(subject, case, ran):
+            return None
+        outputs = [result.array for result in ran.results]
+        if sum(output.size for output in outputs) > EVIDENCE:
+            return None
+        return explained(subject.operation, case, outputs, most=1)
 
     def judged(self, subject: Subject, case: Case, ran: Outcome, *, suite: str) -> Record:
         """Return the record of what came of a run, which has been written."""
