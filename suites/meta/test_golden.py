@@ -363,7 +363,7 @@ def test_golden_is_within_its_radius_of_the_true_result(name: str, dtype: str) -
         pytest.skip(f"{name} is not defined for {dtype}")
     checked = 0
 
-    @settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
+    @settings(max_examples=24, deadline=None, suppress_health_check=list(HealthCheck))
     @given(strategies.cases(operation, BUDGET, dtype=dtype))
     def held(case: Case) -> None:
         nonlocal checked
