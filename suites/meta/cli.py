@@ -27,7 +27,7 @@ class Finished:
         return {record.implementation: record for record in self.records if outcome(record) == "fail"}
 
 
-def run_pytest(*arguments: str | Path, bundle: Path, suite: str = "equivalence", timeout: float = 300) -> Finished:
+def run_pytest(*arguments: str | Path, bundle: Path, suite: str = "equivalence", timeout: float = 900) -> Finished:
     """Run ``suite`` at the root with ``arguments``, its bundle in ``bundle``, which need not exist afterwards."""
     asked = [*map(str, arguments), f"suites/test_{suite}.py"]
     command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "--bundle", str(bundle), *asked]

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from kernels.registry import Catalogue, load
-from suites.meta.cli import MUTANTS, ROOT
+from suites.meta.cli import MUTANTS
 from suites.meta.mutants import CLASSES, UNSHOWN, fault, faults
 from suites.power.workloads import WORKLOADS
 
@@ -44,11 +44,3 @@ def test_every_class_has_mutants_or_a_reason_why_not(catalogue: Catalogue) -> No
 def test_every_operation_has_mutants_and_a_way_to_be_asked_for_by_shape(catalogue: Catalogue) -> None:
     assert {name.partition("/")[0] for name in faults(catalogue.implementations)} == set(catalogue.operations)
     assert set(WORKLOADS) == set(catalogue.operations)
-
-
-def test_the_page_names_every_wrong_kernel_and_no_other(catalogue: Catalogue) -> None:
-    named = set(re.findall(r"`(\w+/\w+/\w+)`", (ROOT / "docs" / "power.md").read_text(encoding="utf-8")))
-    known = set(faults(catalogue.implementations))
-    absent = {what for what in catalogue.absent if "/" in what}
-    assert known <= named, "python -m suites.power --write"
-    assert not {name for name in named - known if name.rpartition("/")[0] not in absent}
