@@ -87,7 +87,10 @@ def far_cases(operation: Operation, dtypes: Sequence[str], exponent: int) -> lis
     known = [case for case in corpus(operation.name) if case.dtype in dtypes and _is_plain(operation, case)]
     for dtype in dtypes:
         for name in operation.tensors:
-            slices = {case: _slices(operation, case, name) for case in known if case.dtype == dtype}
+            # The frozen cases are few: those of another dtype do as well, where there is none of this one.
+            own = [case for case in known if case.dtype == dtype]
+            others = [replace(case, dtype=dtype, tensors={}) for case in known if case.dtype != dtype]
+            slices = {case: _slices(operation, case, name) for case in [*own, *others]}
             fit = [case for case, count in slices.items() if 1 < count <= _MOST]
             if fit:
                 plain = next((case for case in fit if slices[case] >= _FEWEST), fit[0])
