@@ -32,7 +32,8 @@ class Golden:
     :mod:`golden.enclosure.array` plus one rounding into ``dtype``; ``nominal`` is the value rounded once into storage.
     ``noise`` and ``bias`` are shares of the drift bound: the root mean square error that a good implementation has at
     most, and its mean error. For an integer dtype ``value`` is int64, and the bounds are whole numbers, mostly 0. Open
-    elements have an infinite ``hard``.
+    elements have an infinite ``hard``. Elements that are equal in one of the arrays ``shared``, which broadcast to the
+    result, were computed from one operand, so that their errors are no independent ones.
     """
 
     dtype: str
@@ -44,6 +45,7 @@ class Golden:
     nominal: np.ndarray
     noise: float = 1.0
     bias: float = 1.0
+    shared: tuple[np.ndarray, ...] = ()
 
     @property
     def open(self) -> int:
@@ -420,7 +422,8 @@ def _in_common(golden: Golden, error: np.ndarray, judged: np.ndarray) -> Moments
     drift, value = golden.drift[counted], golden.value[counted]
     # Golden's own rounding may overflow; an error that large is one of the whole bound.
     nominal = np.clip((decode(golden.nominal, golden.dtype)[counted] - value) / drift, -1.0, 1.0)
-    return moments(error[counted] / drift, value, nominal, noise=golden.noise, bias=golden.bias)
+    shared = (np.broadcast_to(operand, counted.shape)[counted] for operand in golden.shared)
+    return moments(error[counted] / drift, value, nominal, noise=golden.noise, bias=golden.bias, shared=shared)
 
 
 def _error(golden: Golden, actual: np.ndarray, dtype: DType) -> np.ndarray:

@@ -13,6 +13,7 @@ z of the drift bound, so that no z is beyond 1 in magnitude:
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -58,7 +59,13 @@ class Moments:
 
 
 def moments(
-    shares: np.ndarray, values: np.ndarray, nominal: np.ndarray, *, noise: float, bias: float
+    shares: np.ndarray,
+    values: np.ndarray,
+    nominal: np.ndarray,
+    *,
+    noise: float,
+    bias: float,
+    shared: Iterable[np.ndarray] = (),
 ) -> Moments | None:
     """Return the moments of errors ``shares`` (of their drift bounds) at golden ``values``; None for too few.
 
@@ -66,6 +73,8 @@ def moments(
     as half of a subnormal number does, rounding them rightly is biased too. ``noise`` is the root mean square, ``bias``
     the mean that a good implementation may have, both as such shares. Elements with equal golden values have equal
     errors too often to count as independent: when something looks suspicious it must look so for distinct values alone.
+    Elements that are equal in one of the arrays ``shared`` come from one operand, and so do their errors: it must look
+    so where all of them count once, by their means, too.
     """
     if shares.size < LEAST:
         return None
@@ -73,21 +82,40 @@ def moments(
     if not found.suspicious:
         return found
     _, distinct = np.unique(values, return_index=True)
-    if distinct.size < LEAST:
-        return None
-    of_distinct = np.clip(shares[distinct], -1.0, 1.0)
-    return _moments(of_distinct, np.sign(values[distinct]), nominal[distinct], noise, bias)
+    of_distinct = np.clip(shares[distinct], -1.0, 1.0), np.sign(values[distinct]), nominal[distinct]
+    groupings = [None, *(np.unique(operand[distinct], return_inverse=True)[1] for operand in shared)]
+    for groups in groupings:
+        if (distinct.size if groups is None else groups.max() + 1) < LEAST:
+            return None
+        found = _moments(*of_distinct, noise, bias, groups)
+        if not found.suspicious:
+            break
+    return found
 
 
-def _moments(shares: np.ndarray, signs: np.ndarray, nominal: np.ndarray, noise: float, bias: float) -> Moments:
+def _moments(
+    shares: np.ndarray,
+    signs: np.ndarray,
+    nominal: np.ndarray,
+    noise: float,
+    bias: float,
+    groups: np.ndarray | None = None,
+) -> Moments:
+    """Return the moments of ``shares``; of their means where ``groups`` numbers what belongs together."""
+
+    def means(each: np.ndarray) -> np.ndarray:
+        return each if groups is None else np.bincount(groups, each) / np.bincount(groups)
+
+    signed, outward, squares = means(shares), means(shares * signs), means(np.square(shares))
     return moments_of_sums(
-        shares.size,
-        squares=float(np.square(shares).sum()),
-        total=float(shares.sum()),
-        outward=float((shares * signs).sum()),
-        noise=max(noise, math.sqrt(float(np.square(nominal).mean()))),
+        signed.size,
+        squares=float(squares.sum()),
+        total=float(signed.sum()),
+        outward=float(outward.sum()),
+        noise=max(noise, math.sqrt(float(means(np.square(nominal)).mean()))),
         bias=bias,
-        nominal=(float(nominal.sum()), float((nominal * signs).sum())),
+        nominal=(float(means(nominal).sum()), float(means(nominal * signs).sum())),
+        spreads=(float(np.square(signed).sum()), float(np.square(outward).sum())),
     )
 
 
@@ -100,17 +128,20 @@ def moments_of_sums(
     noise: float,
     bias: float,
     nominal: tuple[float, float] = (0.0, 0.0),
+    spreads: tuple[float, float] | None = None,
 ) -> Moments:
     """Return the moments of ``n`` shares of which these are the sums: of squares, of all, of what adds to magnitudes.
 
-    ``nominal`` are the last two sums of the shares of golden's own rounding.
+    ``nominal`` are the last two sums of the shares of golden's own rounding, ``spreads`` the sums of squares of what
+    the last two add up, where these are means of several shares.
     """
 
-    def deviations(total: float, own: float) -> float:
+    def deviations(total: float, own: float, spread: float) -> float:
         beyond = max(abs(total) - n * bias - abs(own), 0.0)
-        return math.copysign(beyond / math.sqrt(squares), total) if beyond and squares else 0.0
+        return math.copysign(beyond / math.sqrt(spread), total) if beyond and spread else 0.0
 
-    signed, away = deviations(total, nominal[0]), deviations(outward, nominal[1])
+    of_signed, of_outward = spreads or (squares, squares)
+    signed, away = deviations(total, nominal[0], of_signed), deviations(outward, nominal[1], of_outward)
     expected, chance = min(noise**2, 1.0), CONFIDENCE / (3 * n)
     largest = expected + chance + math.sqrt(chance**2 + 2 * expected * CONFIDENCE / n)
     of_magnitude = abs(away) > abs(signed)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -112,6 +112,13 @@ def evaluate(
     operation: Operation, case: Case, precision: Precision, values: Mapping[str, np.ndarray]
 ) -> dict[str, Golden]:
     """Return the golden results of ``case``, by name, on inputs of these ``values`` (decoded) under ``precision``."""
+    goldens = _evaluated(operation, case, precision, values)
+    return {name: _shared(operation, values, golden, precision) for name, golden in goldens.items()}
+
+
+def _evaluated(
+    operation: Operation, case: Case, precision: Precision, values: Mapping[str, np.ndarray]
+) -> dict[str, Golden]:
     independent = operation.independent_axis(case)
     if independent is None:
         return _pieces(operation, case, precision, values)
@@ -129,6 +136,29 @@ def evaluate(
 
     (name,) = operation.results(case)
     return {name: joined(pieces(), shape, axis)}
+
+
+def _shared(operation: Operation, values: Mapping[str, np.ndarray], golden: Golden, precision: Precision) -> Golden:
+    """Return ``golden`` with what tells which elements were computed from one operand, and share errors.
+
+    Those of a product do, row by row and column by column, where terms may be so small that a sum absorbs them: what is
+    lost then has the sign of the operand.
+    """
+    shape, reals = golden.value.shape, [one for one in values.values() if one.dtype == np.float64]
+    shared = [one for one in reals if one.shape == shape]
+    unit = precision.accumulator.unit if precision.accumulator else precision.unit
+    if operation.multiplies_matrices and len(shape) > 1 and any(_absorbed(one, unit) for one in reals):
+        columns = operation.column_axis % len(shape)
+        ranges = np.ogrid[tuple(slice(length) for length in shape)]
+        rows = [one * math.prod(shape[axis + 1 :]) for axis, one in enumerate(ranges) if axis != columns]
+        shared += [ranges[columns], np.asarray(sum(rows))]
+    return replace(golden, shared=tuple(shared))
+
+
+def _absorbed(operand: np.ndarray, unit: float) -> bool:
+    """Return whether the smallest part of ``operand``, not counting zeros, is less than a rounding of the largest."""
+    sizes = np.abs(operand[np.isfinite(operand) & (operand != 0)])
+    return bool(sizes.size) and float(sizes.min()) < unit * float(sizes.max())
 
 
 def _taken(values: Mapping[str, np.ndarray], along: Mapping[str, int], part: slice | np.ndarray) -> dict[str, Any]:

@@ -23,6 +23,7 @@ class Conv2d(Operation):
 
     name = "conv2d"
     multiplies_matrices = True
+    column_axis = 1
     policies: ClassVar = {
         "NaN": "a NaN under the kernel, or in it, makes NaN",
         "inf": "0 * inf and inf - inf are NaN",

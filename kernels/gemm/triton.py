@@ -304,7 +304,7 @@ def stream_k(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
     out = _empty_product(a, b)
     if not out.numel():
         return out
-    m, n, k = *out.shape[-2:], a.shape[-1]
+    (m, n), k = out.shape[-2:], a.shape[-1]
     tile = fitting(TILES[a.dtype], a)[0]
     tiles = out.numel() // (m * n) * triton.cdiv(m, tile.m) * triton.cdiv(n, tile.n)
     steps = max(1, triton.cdiv(k, tile.k))

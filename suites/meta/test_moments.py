@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from golden.case import Case, TensorSpec
 from golden.dtypes import encode
-from golden.judge import judge
+from golden.judge import judge, judge_all
 from golden.moments import LEAST, moments
 from golden.rounding import round_significand
-from suites.meta.test_judge import gemm_case, sealed
+from suites.goldens import Goldens
+from suites.meta.test_judge import OPERATIONS, gemm_case, sealed
 
 
 def accumulated(a: np.ndarray, b: np.ndarray, mode: str, product: str = "nearest") -> np.ndarray:
@@ -98,6 +101,25 @@ def test_repeated_values_are_no_evidence() -> None:
     found = moments(np.full(5000, 0.9), np.arange(5000.0), np.zeros(5000), noise=1 / 6, bias=0.0)
     assert found is not None
     assert found.biased
+
+
+def test_errors_of_one_operand_are_one_error() -> None:
+    values = np.linspace(1, 2, 1000)
+    shares = np.full(1000, 0.2)
+    few, many = np.repeat(np.arange(10), 100), np.repeat(np.arange(100), 10)
+    assert moments(shares, values, shares * 0, noise=0.5, bias=0.0, shared=[many, few]) is None
+    found = moments(shares, values, shares * 0, noise=0.5, bias=0.0, shared=[many])
+    assert found is not None
+    assert found.deviations == pytest.approx(10)  # of a hundred means that are all alike, each of one deviation
+
+
+def test_terms_that_a_sum_absorbs_are_no_bias() -> None:
+    case = gemm_case("float32", (8000, 2, 150), ("shifted", "wide"))
+    standard = Goldens().of(OPERATIONS["gemm"], case)
+    output = encode(accumulated(standard.inputs["a"], standard.inputs["b"], "nearest"), "float32")
+    assert judge_all(standard.goldens, [output]).passes
+    unaware = {name: replace(golden, shared=()) for name, golden in standard.goldens.items()}
+    assert "below the true ones" in judge_all(unaware, [output]).detail
 
 
 def test_too_few_elements_say_nothing() -> None:
