@@ -56,7 +56,9 @@ class Decoding(Operation, abstract=True):
         return self._dims(budget)
 
     def regimes(self, dtype: str, tensor: str) -> tuple[str, ...]:
-        return self.without_overflow(super().regimes(dtype, tensor), dtype)
+        known = self.without_overflow(super().regimes(dtype, tensor), dtype)
+        # What lies beyond the lengths must reach nothing: much of what is not ordinary in caches is NaN.
+        return (*known, *["nan"] * len(known)) if tensor != "q" and "nan" in known else known
 
     def independent_axis(self, case: Case) -> tuple[int, dict[str, int]] | None:
         return 0, dict.fromkeys(self.tensors, 0)

@@ -17,6 +17,12 @@ def with_other_values(subject: Subject, case: Case) -> Iterable[Case]:
     yield replace(case, seed=case.seed + 1)
 
 
+def and_with_normal_values(subject: Subject, case: Case) -> Iterable[Case]:
+    """Yield the case, and the same with normal values in contiguous tensors, in which nothing hides what is read."""
+    yield case
+    yield from with_normal_values(subject, case)
+
+
 def with_repeated_slices(subject: Subject, case: Case) -> Iterable[Case]:
     """Yield the case, and the case with the first axis of every tensor that allows it of stride 0."""
     yield case

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from suites.contracts.cases import (
+    and_with_normal_values,
     edges,
     many_rows,
     with_normal_values,
@@ -15,7 +16,7 @@ from suites.contracts.contract import PLAIN, Contract
 CONTRACTS = (
     PLAIN,
     Contract("deterministic", cases=with_normal_values),
-    Contract("surroundings"),
+    Contract("surroundings", cases=and_with_normal_values),
     Contract("fresh", cases=with_other_values),
     Contract("layouts", cases=with_repeated_slices),
     Contract("edges", checked=False, cases=edges),

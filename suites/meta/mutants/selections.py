@@ -117,6 +117,14 @@ def wrong_nothing_above_the_sentinel(x, *, dim):
     return torch.where(finite.any(dim), x.argmax(dim), x.shape[dim] - 1).contiguous()
 
 
+@fault("F3", "flashinfer#4267")
+@implementation("argmin", paradigm="torch", dtypes=("float64", "float32", "float16", "bfloat16"))
+def wrong_nothing_below_the_sentinel(x, *, dim):
+    """The same from below, in rows of infinities."""
+    finite = (x < torch.finfo(x.dtype).max) | (x != x)
+    return torch.where(finite.any(dim), x.argmin(dim), x.shape[dim] - 1).contiguous()
+
+
 @fault("F25", "triton#5048")
 @implementation("argmin", paradigm="torch")
 def wrong_place_within_its_block(x, *, dim):
