@@ -25,7 +25,7 @@ from suites.accounts import account
 from suites.causes import explained
 from suites.drawn import drawn
 from suites.goldens import Goldens, Standard
-from suites.search import Search
+from suites.search import SHRINK_SECONDS, Search
 from suites.subject import Subject
 
 SHORT_LIMIT = {False: 2.0, True: 20.0}
@@ -45,10 +45,13 @@ COSTLY = 6
 class Run:
     """One run over this machine: where its cases are executed, judged and recorded."""
 
-    def __init__(self, *, pool: Pool, bundle: Bundle, replay_options: str = "") -> None:
+    def __init__(
+        self, *, pool: Pool, bundle: Bundle, replay_options: str = "", shrink_seconds: float = SHRINK_SECONDS
+    ) -> None:
         self.pool = pool
         self.bundle = bundle
         self.replay_options = replay_options
+        self.shrink_seconds = shrink_seconds
         self.goldens = Goldens()
         self.lacks: dict[str, dict[str, str]] = {}
         self.latest: list[Record] = []
@@ -130,6 +133,7 @@ class Run:
                 _cases(subject, dtype),
                 examples=share(subject, settings().max_examples),
                 digest=f"{suite}:{subject.operation.name}:{dtype}",
+                seconds=self.shrink_seconds,
             )
             failure = search.failure(shrink=not failures)
             failures += [failure] if failure else []

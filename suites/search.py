@@ -15,7 +15,7 @@ from reports.record import VERDICTS, Record, outcome
 from suites.batches import batches
 
 SHRINK_SECONDS = 60.0
-"""How long a failure is made smaller: after that what is smallest so far is the answer."""
+"""How long a failure is made smaller by default."""
 
 _HEALTH = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example]
 
@@ -35,16 +35,24 @@ class Search:
         run_one: runs and records a case.
         drawn: what cases come from.
         examples: how many cases to try.
+        seconds: how long a failure is made smaller; after that what is smallest so far is the answer.
         digest: seeds a derandomized search: the same digest, strategy and number give the same cases.
     """
 
     def __init__(
-        self, run_one: Callable[[Case], Record], drawn: SearchStrategy[Case], *, examples: int, digest: str
+        self,
+        run_one: Callable[[Case], Record],
+        drawn: SearchStrategy[Case],
+        *,
+        examples: int,
+        digest: str,
+        seconds: float = SHRINK_SECONDS,
     ) -> None:
         self._run_one = run_one
         self._drawn = drawn
         self._examples = examples
         self._digest = digest
+        self._seconds = seconds
         self._failures: dict[str, Record] = {}
         self._smallest: dict[str, Record] = {}
         self._passed: set[str] = set()
@@ -88,7 +96,7 @@ class Search:
                 return  # out of time: nothing smaller is found any more, so the shrinking ends
             record = self._run_one(case)
         if outcome(record) == "fail":
-            self._deadline = min(self._deadline, time.monotonic() + SHRINK_SECONDS)
+            self._deadline = min(self._deadline, time.monotonic() + self._seconds)
             self._failures[case.line] = self._smallest[record.verdict] = record
             raise _FAILURES[record.verdict](case.line)
         self._passed.add(case.line)

@@ -9,11 +9,8 @@ from statistics import median
 from suites.meta.mutants import CLASSES, UNSHOWN, Fault
 from suites.power.alarms import Alarms
 from suites.power.peers import PEERS
-from suites.power.trial import SMALLEST, STAGES, SUITE, Trial
+from suites.power.trial import EXAMPLES, SMALLEST, STAGES, SUITE, Trial
 from suites.tables.markdown import document, table
-
-EXAMPLES = 3
-"""Smallest cases that are shown of each class."""
 
 _HEAD = """Kernels that are wrong on purpose (`suites/meta/mutants`) and correct twins beside them, on the cases that
 profile `quick` draws: made by `python -m suites.power --write` (`tox -e power`)."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -21,7 +22,7 @@ from reports.record import Record, outcome
 from suites.contracts.catalogue import CONTRACTS
 from suites.contracts.keeping import BUDGET
 from suites.drawn import drawn
-from suites.meta.mutants import FOLDER, faults
+from suites.meta.mutants import FOLDER, Fault, faults
 from suites.options import DEPTHS
 from suites.power.peers import LARGEST, PEERS, Peer
 from suites.run import Run, share
@@ -32,6 +33,12 @@ ELSEWHERE = ("large.py", "large_triton.py", "streams.py")
 
 SUITE, SMALLEST = "suite", "smallest case"
 """Who noticed something, beside the peers: the suite on drawn cases, and its search for the smallest."""
+
+SHRINK_SECONDS = 10.0
+"""How long a case is made smaller: there are many, and few of them gain by more."""
+
+EXAMPLES = 3
+"""Kernels of each class whose smallest cases are looked for."""
 
 STAGES = ("quick", "contracts", "standard")
 """Where the suite may notice a wrong kernel, in the order in which it is tried."""
@@ -67,6 +74,7 @@ class Bench:
     run: Run
     subjects: Sequence[Subject]
     wrong: frozenset[str]
+    examples: frozenset[str]
     _cases: dict[tuple[str, str, int, int], list[Case]] = field(default_factory=dict)
     _expected: dict[str, list[np.ndarray] | None] = field(default_factory=dict)
 
@@ -75,8 +83,10 @@ class Bench:
         """Return a bench over all wrong kernels and right ones of a ``selection``."""
         catalogue = load([FOLDER])
         subjects, _ = select(catalogue, detect(probe()), selection)
-        run = Run(pool=Pool(kernels=[FOLDER], time_limit=time_limit), bundle=Bundle.join(bundle))
-        return cls(run, subjects, frozenset(faults(catalogue.implementations)))
+        pool = Pool(kernels=[FOLDER], time_limit=time_limit)
+        run = Run(pool=pool, bundle=Bundle.join(bundle), shrink_seconds=SHRINK_SECONDS)
+        wrong = faults(catalogue.implementations)
+        return cls(run, subjects, frozenset(wrong), frozenset(_examples(wrong)))
 
     def close(self) -> None:
         """End the workers."""
@@ -100,10 +110,10 @@ class Bench:
         return trials
 
     def smallest(self, operation: str, seed: int) -> list[Trial]:
-        """Return, for every wrong kernel of ``operation``, the smallest case on which the suite refuses it."""
+        """Return the smallest cases that refuse wrong kernels of ``operation``, of those that are examples."""
         trials = []
         for subject in self._of(operation):
-            tried = self._is_wrong(subject) and self._beside(subject)
+            tried = subject.implementation.id in self.examples and self._beside(subject)
             record = self.run.explore(subject, suite="equivalence") if tried else None
             if record:
                 trials.append(_trial(subject, seed, SMALLEST, "quick", 0, record))
@@ -195,6 +205,15 @@ class Bench:
             return self.run.pool.run(subject.platform, subject.implementation.id, case)
         except GatewayLost as error:
             return Outcome("crashed", message=str(error))
+
+
+def _examples(wrong: Mapping[str, Fault]) -> Iterator[str]:
+    """Yield the ids of the first kernels of each class, those in PyTorch before others."""
+    shown = Counter[str]()
+    for name in sorted(wrong, key=lambda name: name.split("/")[1] != "torch"):
+        shown[wrong[name].kind] += 1
+        if shown[wrong[name].kind] <= EXAMPLES:
+            yield name
 
 
 def _trial(subject: Subject, seed: int, by: str, noticed: str, after: int, record: Record | None = None) -> Trial:
