@@ -72,7 +72,7 @@ def _parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--platform", action="append", default=[], help="where (default: cpu and interpreter)")
     parser.add_argument("--paradigm", action="append", default=[], help="only kernels of this paradigm; repeatable")
     parser.add_argument("-j", type=int, default=os.cpu_count() or 1, help="processes (default: as many as cores)")
-    parser.add_argument("--time-limit", type=float, default=60.0, help="seconds that one call may take (default 60)")
+    parser.add_argument("--time-limit", type=float, default=30.0, help="seconds that one call may take (default 30)")
     parser.add_argument("--bundles", nargs="*", default=[], type=Path, help="runs of correct kernels to count")
     parser.add_argument("--write", action="store_true", help="write the page to docs/ instead of printing it")
     return parser.parse_args(arguments)

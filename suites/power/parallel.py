@@ -6,7 +6,6 @@ import atexit
 import os
 import tempfile
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
 from multiprocessing import get_context
 from pathlib import Path
 
@@ -27,10 +26,8 @@ def trials(
     """Yield each of ``pieces`` with its trials, as they come."""
     with tempfile.TemporaryDirectory() as scratch:
         options = (scratch, selection, time_limit)
-        with ProcessPoolExecutor(processes, get_context("spawn"), _open, options) as pool:
-            running = {pool.submit(_run, piece): piece for piece in pieces}
-            for done in as_completed(running):
-                yield running[done], done.result()
+        with get_context("spawn").Pool(processes, _open, options) as pool:
+            yield from pool.imap_unordered(_run, pieces)
 
 
 def _open(scratch: str, selection: Selection, time_limit: float) -> None:
@@ -42,6 +39,6 @@ def _open(scratch: str, selection: Selection, time_limit: float) -> None:
     atexit.register(_bench.close)
 
 
-def _run(piece: Piece) -> list[Trial]:
+def _run(piece: Piece) -> tuple[Piece, list[Trial]]:
     kind, operation, seed = piece
-    return getattr(_bench, kind)(operation, seed)
+    return piece, getattr(_bench, kind)(operation, seed)
