@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,9 @@ from suites.power.page import page
 from suites.power.parallel import Piece, trials
 from suites.power.trial import Trial
 from suites.subject import Selection
+
+KINDS = ("suite", "peers", "smallest")
+"""What is tried: the suite on cases of many seeds, others' ways, and the smallest cases."""
 
 PAGE = ROOT / "docs" / "power.md"
 
@@ -45,13 +48,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
         print(text)
 
 
-def _pieces(asked: argparse.Namespace, operations: Sequence[str]) -> Iterable[Piece]:
-    """Yield what there is to do: first what a short run should have."""
+def _pieces(asked: argparse.Namespace, operations: Sequence[str]) -> list[Piece]:
+    """Return what there is to do: first what a short run should have."""
     chosen = asked.operation or operations
-    yield from (("suite", name, 0) for name in chosen if asked.seeds)
-    yield from (("peers", name, 0) for name in chosen)
-    yield from (("smallest", name, 0) for name in chosen)
-    yield from (("suite", name, seed) for seed in range(1, asked.seeds) for name in chosen)
+    once = [("suite", 0), ("peers", 0), ("smallest", 0)]
+    again = [("suite", seed) for seed in range(1, asked.seeds)]
+    return [(kind, name, seed) for kind, seed in once + again for name in chosen if kind in (asked.only or KINDS)]
 
 
 def _run(pieces: Sequence[Piece], asked: argparse.Namespace, found: Path) -> None:
@@ -68,6 +70,7 @@ def _parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m suites.power", description="what the suite notices, and how soon")
     parser.add_argument("--out", type=Path, default=ROOT / "reports" / "out" / "power", help="where trials are kept")
     parser.add_argument("--seeds", type=int, default=20, help="how often each kernel is tried (default 20)")
+    parser.add_argument("--only", action="append", default=[], choices=KINDS, help="only these trials; repeatable")
     parser.add_argument("--operation", action="append", default=[], help="only this operation; repeatable")
     parser.add_argument("--platform", action="append", default=[], help="where (default: cpu and interpreter)")
     parser.add_argument("--paradigm", action="append", default=[], help="only kernels of this paradigm; repeatable")
