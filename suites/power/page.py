@@ -62,8 +62,9 @@ def _summary(suite: Sequence[Trial], wrong: Mapping[str, Fault], twins: Sequence
 
 _PEERS_TEXT = """As many calls (20), with the inputs and the tolerances of each project as `suites/power/peers.py` has
 them, which names the files they are read from. What is expected is PyTorch's result on the same inputs. Other tests
-that a project may have beside its comparison of values (of memory, say) do not count, but llama.cpp's sentinels. Indices must
-be the same, ties or not. Of each operation one kernel in Triton, in the interpreter, stands for the correct ones."""
+that a project may have beside its comparison of values (of memory, say) do not count, but llama.cpp's sentinels.
+Indices must be the same, ties or not. Of each operation one kernel in Triton, in the interpreter, stands for the
+correct ones."""
 
 
 def _peers(mutants: Sequence[Trial], right: Sequence[Trial]) -> str:
