@@ -61,10 +61,15 @@ def _rows_beyond(budget: int) -> list[int]:
     return [rows for rows in MANY if 2 * rows <= budget]
 
 
+def _numbers_of_rows(budget: int) -> st.SearchStrategy[int]:
+    """Return a strategy of very many rows, and of a few, to which a failure that needs no more is made smaller."""
+    return st.sampled_from([1, 2, 4, 8, *2 * _rows_beyond(budget)])
+
+
 @st.composite
 def _many(draw: st.DrawFn, budget: int) -> list[int]:
     """Draw very many rows of very few elements."""
-    rows = draw(st.sampled_from(_rows_beyond(budget)))
+    rows = draw(_numbers_of_rows(budget))
     return [rows, draw(st.integers(1, min(5, budget // rows)))]
 
 
@@ -96,9 +101,8 @@ def row_shapes(draw: st.DrawFn, budget: int) -> list[int]:
 def matrix_sizes(draw: st.DrawFn, budget: int) -> tuple[int, int, int]:
     """Draw m, n, k so that no matrix has more than ``budget`` elements; k is often much longer than m and n."""
     side = math.isqrt(budget)
-    many = _rows_beyond(budget)
-    if bool(many) and draw(st.booleans()):
-        m, thin = draw(st.sampled_from(many)), st.integers(1, 3)
+    if bool(_rows_beyond(budget)) and draw(st.booleans()):
+        m, thin = draw(_numbers_of_rows(budget)), st.integers(1, 3)
         return m, min(draw(thin), budget // m), min(draw(thin), budget // m)
     if draw(st.integers(0, 11)) == 11:
         return draw(st.sampled_from([(0, 3, 5), (3, 0, 5), (3, 5, 0), (0, 0, 0)]))

@@ -24,10 +24,5 @@ class DecodeAttention(Decoding):
         "nothing cached": "open: a sequence of length 0 gives NaN or 0",
     }
 
-    def regimes(self, dtype: str, tensor: str) -> tuple[str, ...]:
-        known = super().regimes(dtype, tensor)
-        # What lies beyond the lengths must reach nothing: half of what is not ordinary there is NaN.
-        return (*known, *["nan"] * len(known)) if tensor in ("k_cache", "v_cache") else known
-
     def reference(self, q: Any, k_cache: Any, v_cache: Any, lengths: np.ndarray, *, scale: float | None) -> Any:
         return decoded(q, k_cache, v_cache, lengths, scale=scale)

@@ -44,7 +44,6 @@ def test_a_stand_in_answers_for_a_device_and_for_nothing_else() -> None:
     importlib.util.find_spec("ninetoothed") is None,
     reason="NineToothed is not installed: python -m pip install -r requirements-ninetoothed.txt",
 )
-@pytest.mark.xdist_group("ninetoothed")
 def test_right_kernels_pass_and_wrong_ones_are_caught(tmp_path: Path) -> None:
     case = '{"operation":"relu","dtype":"float32","dims":{"x":[3,67]},"tensors":{"x":{"regime":"nan"}},"seed":5}'
     chosen = ("--implementation", "relu/ninetoothed/*", "--platform", "interpreter")

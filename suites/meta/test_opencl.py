@@ -135,7 +135,6 @@ def platform() -> Opencl:
     return devices[0]
 
 
-@pytest.mark.xdist_group("opencl")
 def test_right_kernels_pass_and_wrong_ones_are_caught(platform: Opencl, tmp_path: Path) -> None:
     case = '{"operation":"relu","dtype":"float32","dims":{"x":[3,67]},"tensors":{"x":{"regime":"nan"}},"seed":5}'
     chosen = ("--implementation", "*/opencl/wrong_*,relu/opencl/vectorized", "--platform", platform.name)

@@ -62,7 +62,6 @@ def test_on_the_cpu_it_computes_in_what_c_has() -> None:
 
 
 @installed
-@pytest.mark.xdist_group("tilelang")
 def test_right_kernels_pass_and_wrong_ones_are_caught(tmp_path: Path) -> None:
     case = '{"operation":"relu","dtype":"float32","dims":{"x":[3,67]},"tensors":{"x":{"regime":"nan"}},"seed":5}'
     chosen = ("--implementation", "relu/tilelang/*", "--platform", "cpu")

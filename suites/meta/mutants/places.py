@@ -24,8 +24,10 @@ def wrong_index_repeated(x, *, dim, descending):
 @fault("F19", "pytorch#27542")
 @implementation("topk", paradigm="torch")
 def wrong_index_of_another(x, *, k):
-    """An element that is equal to the one before gets the index of the smallest."""
+    """An element that is equal to the one before gets the index of the smallest, which is not among them."""
     values, indices = torch.topk(x, k)
+    if not 0 < k < x.shape[-1]:
+        return values, indices
     return values, torch.where(_tied(values, -1), x.argmin(-1, keepdim=True), indices)
 
 
