@@ -222,7 +222,7 @@ def joined(pieces: Iterable[Golden], shape: tuple[int, ...], axis: int) -> Golde
     nothing = np.broadcast_to(0.0, shape)
     for name in _PARTS:
         whole.setdefault(name, whole.get(_ALIASES.get(name, ""), nothing))
-    return Golden(dtype, *(whole[name] for name in _PARTS), noise=noise, bias=bias)
+    return Golden(dtype, **whole, noise=noise, bias=bias, shared=())
 
 
 _PARTS = ("value", "tail", "radius", "hard", "drift", "nominal")
