@@ -23,6 +23,7 @@ from golden.precision import Operands, Precision
 from golden.rounding import round_significand
 from golden.teeth import bite
 from kernels.registry import load
+from suites.goldens import Goldens
 
 OPERATIONS = load().operations
 ORDINARY = st.sampled_from(["normal", "shifted", "positive", "cancelling", "integers", "wide"])
@@ -264,3 +265,17 @@ def test_teeth_tell_what_the_bound_would_accept() -> None:
     assert loosely.refused == ()
     assert loosely.vacuous
     assert set(loosely.accepted) == set(teeth.refused)
+
+
+@pytest.mark.parametrize("length", [2, 3, 4])
+def test_merged_means_are_within_the_bounds_that_grant_running_ones(length: int) -> None:
+    """Means merged by rounded weights: on short rows they err by more than a sum and a division can."""
+    case = Case("var_mean", "float32", {"x": [2**16, length]}, {"dim": -1})
+    standard = Goldens().of(OPERATIONS["var_mean"], case)
+    x = standard.inputs["x"].astype(np.float32)
+    mean = x[:, 0]
+    for count in range(1, length):
+        mean = x[:, count] + (mean - x[:, count]) * np.float32(count / (count + 1))
+    assert judge(standard.goldens["mean"], mean).passes
+    of_sums = length * 2.0**-24 * np.abs(standard.inputs["x"]).mean(1)
+    assert length != 3 or np.any(np.abs(mean - standard.inputs["x"].mean(1)) > of_sums)
