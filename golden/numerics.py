@@ -58,7 +58,7 @@ def _chunk(precision: Precision, dtype: str, terms: int) -> Relaxations:
 
 
 def _flushed(precision: Precision, dtype: str, _: int) -> Relaxations:
-    return (replace(precision, flushed=dtype),)
+    return (replace(precision, flushed=dtype),) if dtype_of(dtype).is_float else ()
 
 
 def _accumulating(precision: Precision, **changes: object) -> Precision:
@@ -77,7 +77,7 @@ WORDS: dict[str, tuple[str, Callable[[Precision, str, int], Relaxations] | None]
     "fp16-accumulator": ("float16 products summed in float16", _half_accumulator),
     "accumulator<bits>": ("matrix products summed with that many significand bits, rounded or truncated", _accumulator),
     "chunk<terms>": ("that many terms summed in the declared accumulator, the sums in the contract's own", _chunk),
-    "flushed": ("matrix products take subnormal numbers for zero", _flushed),
+    "flushed": ("matrix products and sums take subnormal numbers for zero", _flushed),
 }
 """Each word, what it means, and how it relaxes a precision; the place of a number is marked ``<...>``."""
 

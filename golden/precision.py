@@ -54,7 +54,8 @@ class Precision:
         fed: the dtype that matrix units are fed with: computed operands of matrix products may be rounded to it first.
         operands: how all operands of matrix products are rounded first; None for not at all.
         accumulator: what matrix products are summed in; None for the dtype of the computation.
-        flushed: a dtype whose subnormal numbers matrix products take for zero, as operands and as terms.
+        flushed: a dtype whose subnormal numbers matrix products take for zero, as operands and as terms. Sums may take
+            those of the dtype of the computation for zero.
         emulated: steps that are not bounded but followed, to see whether an output is what they make.
 
     Whether a multiplication and the addition after it are fused into one rounding is left to the implementation: a sum

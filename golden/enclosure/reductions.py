@@ -77,6 +77,7 @@ def total(x: Any, axis: int, *, rounds: bool = False) -> Any:
         own = one_sided(own)
     if x.is_exact and not rounds:
         own = own * (magnitude > unrounded_below(precision, x.value))
+    own = own + of_flushing(n, magnitude, precision)
     own[RADIUS] = own.radius + (radius if precision.doubled else radius + np.abs(tail))
     open_ = np.any(np.broadcast_to(left_open(x), x.shape), axis=axis, keepdims=True)
     return settled(value, precision, tail=tail if precision.doubled else 0.0, errors=errors + own, open_=open_)
@@ -104,6 +105,7 @@ def cumulative(x: Any, axis: int, *, reverse: bool = False) -> Any:
         own = of_one_addition(sums, magnitude)
     if x.is_exact:
         own = own * (magnitude > unrounded_below(precision, x.value))
+    own = own + of_flushing(n, magnitude, precision)
     own[RADIUS] += radius if precision.doubled else radius + np.abs(tail)
     open_ = _running(np.broadcast_to(left_open(x), x.shape).astype(np.int64), axis, reverse) > 0
     return settled(value, precision, tail=tail if precision.doubled else 0.0, errors=errors + own, open_=open_)
@@ -150,6 +152,18 @@ def accumulation(n: int, magnitude: np.ndarray, precision: Precision, *, product
     if not beyond.any():
         return errors
     return rowwise(lambda row, there: np.where(beyond, there, row), errors, column(0, hard=np.inf, bias=np.inf))
+
+
+def of_flushing(n: int, magnitude: np.ndarray, precision: Precision) -> Errors | float:
+    """Return what a sum of ``n`` terms whose magnitudes sum to ``magnitude`` loses where subnormal numbers are flushed.
+
+    Each term and each partial sum at most once, and of a term no more than there is of it. Float32 additions in the
+    memory of a GPU do this (PTX ISA, atom: atom.add.f32 on global memory flushes subnormal inputs and results).
+    """
+    if not precision.flushed or not precision.dtype:
+        return 0.0
+    lost = np.minimum(2 * n * precision.dtype.smallest_normal, magnitude)
+    return rows(magnitude.shape, hard=lost, bias=lost)
 
 
 def of_one_addition(sums: Sums, magnitude: np.ndarray) -> Errors:

@@ -174,6 +174,7 @@ def two_stage(x: torch.Tensor, weight: torch.Tensor, *, eps: float) -> torch.Ten
     paradigm="triton",
     optimizes="two_stage",
     technique="atomic additions, in no fixed order",
+    numerics="flushed",
     deterministic=False,
 )
 def atomics(x: torch.Tensor, weight: torch.Tensor, *, eps: float) -> torch.Tensor:

@@ -56,7 +56,7 @@ def _segmented(
     tl.store(out + row[:, None] * columns + column, total.to(out.dtype.element_ty), mask=inside)
 
 
-@implementation("scatter_add", paradigm="triton", deterministic=False)
+@implementation("scatter_add", paradigm="triton", numerics="flushed", deterministic=False)
 def atomic(x: torch.Tensor, index: torch.Tensor, src: torch.Tensor) -> torch.Tensor:
     """Return ``x`` with the rows of ``src`` added by atomics, to a copy of ``x`` that is wide where ``x`` is narrow."""
     kind = torch.float32 if x.dtype in _NARROW else x.dtype

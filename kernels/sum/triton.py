@@ -140,6 +140,7 @@ def two_stage(x: torch.Tensor, *, dim: int) -> torch.Tensor:
     paradigm="triton",
     optimizes="two_stage",
     technique="atomic additions, in no fixed order",
+    numerics="flushed",
     deterministic=False,
 )
 def atomics(x: torch.Tensor, *, dim: int) -> torch.Tensor:

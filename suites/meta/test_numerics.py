@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
+from golden.case import Case, TensorSpec
 from golden.dtypes import encode
 from golden.judge import judge
 from golden.numerics import WORDS, check, meaning, relaxed
@@ -96,6 +98,31 @@ def test_a_declaration_covers_nothing_looser(declared: str, product: Product, re
     ways = relaxed(OPERATIONS["gemm"].precision("float32"), declared, "float32")
     assert ways
     assert not any(judge(sealed("gemm", case, way)[0], output).passes for way in ways)
+
+
+def added_up(x: np.ndarray, flushed_below: float) -> np.ndarray:
+    """Sum rows one term after another in float32, with operands and results below ``flushed_below`` taken for zero."""
+    total = np.zeros(len(x), np.float32)
+    for term in single(x).T:
+        for operand in (total, term):
+            operand[np.abs(operand) < flushed_below] = 0
+        total = total + term
+    total[np.abs(total) < flushed_below] = 0
+    return total
+
+
+def test_a_sum_that_flushes_says_so_and_flushes_subnormal_numbers_alone() -> None:
+    case = Case("sum", "float32", {"x": [32, 4]}, {"dim": 1}, {"x": TensorSpec("subnormal")})
+    (way,) = relaxed(OPERATIONS["sum"].precision("float32"), "flushed", "float32")
+    (golden, values), (declared, _) = sealed("sum", case), sealed("sum", case, way)
+    tiny = float(np.finfo(np.float32).tiny)
+    flushing, kept = (added_up(values["x"], below) for below in (tiny, 0.0))
+    assert (judge(golden, kept).status, judge(golden, flushing).status) == ("exact", "wrong")
+    assert judge(declared, flushing).passes
+    normal = replace(case, tensors={"x": TensorSpec("normal")})
+    (golden, values), (declared, _) = sealed("sum", normal), sealed("sum", normal, way)
+    too_much = added_up(values["x"], 0.25)
+    assert [judge(one, too_much).status for one in (golden, declared)] == ["wrong", "wrong"]
 
 
 def test_words_combine() -> None:
