@@ -117,7 +117,8 @@ def test_a_sum_that_flushes_says_so_and_flushes_subnormal_numbers_alone() -> Non
     (golden, values), (declared, _) = sealed("sum", case), sealed("sum", case, way)
     tiny = float(np.finfo(np.float32).tiny)
     flushing, kept = (added_up(values["x"], below) for below in (tiny, 0.0))
-    assert (judge(golden, kept).status, judge(golden, flushing).status) == ("exact", "wrong")
+    assert judge(golden, kept).passes
+    assert judge(golden, flushing).status == "wrong"
     assert judge(declared, flushing).passes
     normal = replace(case, tensors={"x": TensorSpec("normal")})
     (golden, values), (declared, _) = sealed("sum", normal), sealed("sum", normal, way)
