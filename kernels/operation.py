@@ -38,6 +38,7 @@ class Operation:
         tensor_dtypes: the dtypes of tensors that do not have the case's, by name, such as an index.
         neutral: the value that, put in the place of an element, takes that element out of the reduction.
         multiplies_matrices: whether matrix units may take part, whose peculiarities may then account for a drift.
+        scatters: whether elements are added up in memory, where the hardware's own additions may account for a drift.
         column_axis: the axis of a matrix product's result along which its second operand varies.
         policies: what happens where platforms may disagree, a sentence for each topic (NaN, signed zero, empty, ...).
             A sentence that begins with "open:" says what is recorded and compared between platforms, not judged.
@@ -51,6 +52,7 @@ class Operation:
     tensor_dtypes: ClassVar[Mapping[str, str]] = {}
     neutral: ClassVar[float] = 0.0
     multiplies_matrices: ClassVar[bool] = False
+    scatters: ClassVar[bool] = False
     column_axis: ClassVar[int] = -1
     policies: ClassVar[Mapping[str, str]] = {}
     relations: ClassVar[Mapping[str, Relation]] = {}

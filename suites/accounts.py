@@ -32,11 +32,16 @@ def account(
     for relaxed, standard, said in held:
         if relaxed.passes:
             return said, relaxed, standard
-    if not dtype_of(case.dtype).is_float or not subject.operation.multiplies_matrices:
+    operation = subject.operation
+    if not dtype_of(case.dtype).is_float or not (operation.multiplies_matrices or operation.scatters):
         return "", verdict, None
-    precision = replace(subject.operation.precision(case.dtype), flushed=case.dtype)
-    standard = goldens.under(subject.operation, case, precision)
+    precision = replace(operation.precision(case.dtype), flushed=case.dtype)
+    standard = goldens.under(operation, case, precision)
     relaxed = judge_all(standard.goldens, outputs)
+    if operation.scatters:
+        if relaxed.passes and _scattered(subject, precision.compute, pool)["subnormals"] == "flushed":
+            return "measured: the platform's additions in memory take subnormal numbers for zero", relaxed, standard
+        return "", verdict, None
     if relaxed.passes and _measured(subject, case.dtype, pool)["subnormals"] == "flushed":
         return "measured: its matrix products take subnormal numbers for zero", relaxed, standard
     for relaxed, standard, said in held:
@@ -62,12 +67,17 @@ def _declared(
 
 def _measured(subject: Subject, dtype: str, pool: Pool) -> dict[str, str]:
     """Return what the probes of matrix products say of the implementation; probes that fail say nothing."""
+    target = "platforms.profile.products:matrix_product"
+    return _asked(subject, target, pool, implementation=subject.implementation.id, dtype=dtype)
+
+
+def _scattered(subject: Subject, dtype: str, pool: Pool) -> dict[str, str]:
+    """Return what the probe of additions in memory says of the platform; one that fails says nothing."""
+    return _asked(subject, "platforms.profile.scattering:scattered_sum", pool, dtype=dtype)
+
+
+def _asked(subject: Subject, target: str, pool: Pool, **arguments: str) -> dict[str, str]:
     try:
-        return pool.call(
-            subject.platform,
-            "platforms.profile.products:matrix_product",
-            implementation=subject.implementation.id,
-            dtype=dtype,
-        )
+        return pool.call(subject.platform, target, **arguments)
     except WorkerError as error:
         return {"subnormals": "unknown", "rounding": "unknown", "error": str(error)}

@@ -25,6 +25,7 @@ class ScatterAdd(Operation):
     name = "scatter_add"
     dtypes = (*FLOATS, "int64", "int32")
     tensor_dtypes: ClassVar = {"index": "int64"}
+    scatters = True
     policies: ClassVar = {
         "NaN": "a NaN, or infinities of both signs, make NaN of an element, and of no other",
         "repeated indices": "all rows that name the same one are added to it, in any order",

@@ -66,6 +66,15 @@ def cut_and_said_so(a, b):
 @implementation("gemm", paradigm="torch", numerics="tf32")
 def cut_to_bfloat16_and_said_tf32(a, b):
     return torch.matmul(a.bfloat16().to(a.dtype), b.bfloat16().to(a.dtype))
+
+def flushed(x):
+    return torch.where(x.abs() < torch.finfo(x.dtype).tiny, 0, x)
+
+def scattered(x, index, src):
+    return flushed(torch.index_add(flushed(x), 0, index, flushed(src)))
+
+scattering = implementation("scatter_add", paradigm="torch", name="scattering")(scattered)
+said_so = implementation("scatter_add", paradigm="torch", name="scattering_and_said_so", numerics="flushed")(scattered)
 '''
 
 POSITIVE = (
@@ -77,6 +86,11 @@ SUBNORMAL = (
     '"tensors":{"a":{"regime":"subnormal"}},"seed":0}'
 )
 NORMAL = '{"operation":"gemm","dtype":"float32","dims":{"m":16,"n":16,"k":64},"seed":0}'
+
+SCATTERED = (
+    '{"operation":"scatter_add","dtype":"float32","dims":{"rows":4,"count":16,"columns":8},'
+    '"tensors":{"x":{"regime":"subnormal"},"src":{"regime":"subnormal"}},"seed":0}'
+)
 
 
 @pytest.fixture(scope="module")
@@ -91,8 +105,9 @@ def judged(tmp_path_factory: pytest.TempPathFactory) -> Iterator[object]:
         run = Run(pool=pool, bundle=bundle)
 
         def judge(name: str, line: str) -> Record:
-            implementation = catalogue.implementations[f"gemm/torch/{name}"]
-            return run.one(Subject(catalogue.operations["gemm"], implementation, Cpu()), Case.parse(line), suite="meta")
+            case = Case.parse(line)
+            implementation = catalogue.implementations[f"{case.operation}/torch/{name}"]
+            return run.one(Subject(catalogue.operations[case.operation], implementation, Cpu()), case, suite="meta")
 
         yield judge, pool
 
@@ -128,6 +143,16 @@ def test_flushed_subnormal_operands_are_measured_and_account_for_what_they_cost(
     assert record.share < 1
     sometimes = judged[0]("flushing_now_and_then", SUBNORMAL)
     assert (sometimes.verdict, sometimes.accounted) == ("wrong", "")
+
+
+def test_a_scattered_sum_that_flushes_says_so_or_runs_where_additions_in_memory_do(judged: tuple) -> None:
+    record = judged[0]("scattering", SCATTERED)
+    assert (record.verdict, record.accounted) == ("wrong", "")
+    said = judged[0]("scattering_and_said_so", SCATTERED)
+    assert said.verdict == "drift"
+    assert said.accounted.startswith("declared numerics flushed")
+    target = "platforms.profile.scattering:scattered_sum"
+    assert judged[1].call(Cpu(), target, dtype="float32") == {"subnormals": "kept"}
 
 
 @pytest.mark.parametrize(
