@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from golden.dtypes import dtype_of
-from golden.emulation import APPROXIMATIONS, AS_PROMISED, FORMATS, WHOLE, Emulation, Rounding, Sums
+from golden.emulation import APPROXIMATIONS, AS_PROMISED, FORMATS, WHOLE, Emulation, MatrixUnit, Rounding, Sums
 from golden.rounding import MODES
 
 NARROW = ("tf32", "bfloat16", "float16")
@@ -14,6 +14,12 @@ NARROW = ("tf32", "bfloat16", "float16")
 
 WIDTHS = (1, 4, 8, 16)
 """How many products a unit adds at a time."""
+
+ALIGNED = (24, 25, 26)
+"""Bits to which matrix units align the products that they add at once."""
+
+ALIGNED_WIDTHS = (4, 8, 16, 32)
+"""How many products such units add at once."""
 
 FEWER_BITS = (14, 13)
 """Significand bits of accumulators that are none of the formats'."""
@@ -49,6 +55,7 @@ def causes(dtype: str, stored: Sequence[str]) -> list[Cause]:
         *(cause for result in floats for cause in _of_storing(result)),
         *_of_whole_numbers(),
         *(Cause("sums", str(sums), Emulation(sums=sums)) for sums in _accumulators(dtype)),
+        *(Cause("matrix products added", str(unit), Emulation(unit=unit)) for unit in _units(dtype)),
     ]
 
 
@@ -113,3 +120,10 @@ def _accumulators(dtype: str) -> Iterator[Sums]:
     yield from (Sums(24, fused=fused) for fused in (True, False))
     yield from (Sums(11, "nearest", "float16", chunk=chunk) for chunk in (16, 32, 64, 128))
     yield from (Sums(11, "nearest", "float16", fused=False), Sums(8, "nearest", "bfloat16", fused=False))
+
+
+def _units(dtype: str) -> Iterator[MatrixUnit]:
+    if dtype == "float64":
+        return
+    kept = FEWER_BITS if dtype_of(dtype).itemsize == 1 else ALIGNED
+    yield from (MatrixUnit(width, bits, min(bits, 24)) for width in ALIGNED_WIDTHS for bits in kept)

@@ -136,6 +136,62 @@ def _check_length(steps: int) -> None:
         raise TooLongError(f"{steps} additions are too many to be followed one by one; {MOST_STEPS} are the most")
 
 
+class MatrixUnit(NamedTuple):
+    """Products of matrices as units add them that align terms, by block fused multiply-add.
+
+    ``width`` products and the accumulator are lined up with the largest of them, going by the sum of their factors'
+    exponents, and cut off beyond ``kept`` bits; their sum is cut to the accumulator's ``bits``. After ``chunk`` terms
+    (None: never) it is added to one of float32 and begins anew. Found by Fasi, Higham, Mikaitis and Pranesh,
+    "Numerical behavior of NVIDIA tensor cores", PeerJ Computer Science 7, 2021, and FTTN, arXiv:2403.00232.
+    """
+
+    width: int
+    kept: int
+    bits: int = 24
+    chunk: int | None = None
+
+    def __str__(self) -> str:
+        chunks = f", in chunks of {self.chunk}" if self.chunk else ""
+        return f"{self.width} products at a time, cut off {self.kept} bits below the largest{chunks}"
+
+    @property
+    def unit(self) -> float:
+        """The largest relative error of one addition, of the terms' magnitudes."""
+        return 2.0 ** (1 - min(self.bits, self.kept))
+
+    def products(self, left: np.ndarray, right: np.ndarray) -> np.ndarray:
+        """Return the product of matrices (..., m, k) and (..., k, n); raises TooLongError."""
+        shape = np.broadcast_shapes(left.shape[:-2], right.shape[:-2])
+        m, k, n = left.shape[-2], left.shape[-1], right.shape[-1]
+        _check_length(k * int(np.prod((*shape, m, n))))
+        outer, inner = np.zeros((*shape, m, n)), np.zeros((*shape, m, n))
+        for start in range(0, k, self.width):
+            if self.chunk and start and start % self.chunk == 0:
+                outer, inner = Rounding("float32")(outer + inner), np.zeros_like(inner)
+            block = slice(start, start + self.width)
+            inner = self._added(inner, left[..., :, block, None], right[..., None, block, :])
+        return Rounding("float32")(outer + inner) if self.chunk else inner
+
+    def _added(self, state: np.ndarray, left: np.ndarray, right: np.ndarray) -> np.ndarray:
+        """Return ``state`` and the products of factors (..., m, k, 1) and (..., 1, k, n), added in one step."""
+        terms = np.concatenate([left * right, state[..., None, :]], axis=-2)
+        factors = _exponent(left) + _exponent(right)
+        exponents = np.concatenate([factors, _exponent(state)[..., None, :]], axis=-2)
+        largest = np.where(terms != 0, exponents, _LOWEST).max(-2, keepdims=True)
+        places = self.kept - 1 - largest
+        with np.errstate(over="ignore"):
+            total = np.ldexp(np.trunc(np.ldexp(terms, places)).sum(-2), -places[..., 0, :])
+        return np.where(largest[..., 0, :] > _LOWEST, round_significand(total, self.bits, "truncated"), 0.0)
+
+
+_LOWEST = -2000  # an exponent below that of every product of float64
+
+
+def _exponent(x: np.ndarray) -> np.ndarray:
+    """Return the exponent of the leading bit."""
+    return np.frexp(x)[1] - 1
+
+
 class Emulation(NamedTuple):
     """What a machine does at each kind of step; None where it does as the contract says.
 
@@ -147,6 +203,7 @@ class Emulation(NamedTuple):
         functions: how results of functions are.
         approximation: one of :data:`APPROXIMATIONS` that takes a function's place.
         sums: how sums, of products too, are added up.
+        unit: how matrix products are, where that is otherwise.
         whole: how numbers are rounded to whole ones: a name in :data:`WHOLE`.
         result: how the result is rounded, step after step, before it is stored.
     """
@@ -158,8 +215,14 @@ class Emulation(NamedTuple):
     functions: Rounding | None = None
     approximation: str | None = None
     sums: Sums | None = None
+    unit: MatrixUnit | None = None
     whole: str | None = None
     result: tuple[Rounding, ...] = ()
+
+    @property
+    def follows(self) -> bool:
+        """Whether additions are followed rounding by rounding."""
+        return bool(self.sums or self.unit)
 
     def loaded(self, x: np.ndarray) -> np.ndarray:
         """Return an input as it is loaded."""

@@ -65,7 +65,7 @@ class Trial:
         """
         if not self.verdict.passes or self.gain < least:
             return False
-        return self.met > 0.5 or (self.sure >= least and not any(cause.emulation.sums for cause in self.causes))
+        return self.met > 0.5 or (self.sure >= least and not any(cause.emulation.follows for cause in self.causes))
 
     @property
     def names(self) -> list[tuple[str, ...]]:

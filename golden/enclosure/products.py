@@ -46,7 +46,7 @@ def matmul(a: Any, b: Any, plus: Any = None) -> Any:
     left, right = (_finite(x) for x in operands)
     product = exact_matmul(left, right, doubled=precision.doubled)
     value, tail, magnitude = product.value, product.tail, product.magnitude
-    if sums := precision.emulated.sums:
+    if sums := precision.emulated.unit or precision.emulated.sums:
         value, tail = sums.products(left, right), np.zeros_like(value)
     aligned, terms = _aligned(left, right, magnitude, precision), left.shape[-1]
     addend = None if plus is None else lifted(plus, precision).value

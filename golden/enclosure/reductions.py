@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from golden.emulation import Sums
+from golden.emulation import MatrixUnit, Sums
 from golden.enclosure.array import (
     UNIFORM,
     Enclosure,
@@ -166,7 +166,7 @@ def of_flushing(n: int, magnitude: np.ndarray, precision: Precision) -> Errors |
     return rows(magnitude.shape, hard=lost, bias=lost)
 
 
-def of_one_addition(sums: Sums, magnitude: np.ndarray) -> Errors:
+def of_one_addition(sums: Sums | MatrixUnit, magnitude: np.ndarray) -> Errors:
     """Return the errors that are left where the additions of ``sums`` are followed: of one of them.
 
     Machines may round the product of a step before its sum, or a sum through another format, which seldom matters.

@@ -139,6 +139,24 @@ def _accumulated(rounding: Callable[[torch.Tensor], torch.Tensor]) -> Compute:
     return lambda a, b: _added(a, b, rounding).to(a.dtype)
 
 
+def _aligned(width: int, kept: int) -> Compute:
+    """A matrix unit in integers: ``width`` products and the sum so far, in quanta of the largest of them."""
+
+    def compute(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+        total = torch.zeros(a.shape[0], 1, b.shape[1], dtype=torch.float64)
+        for start in range(0, a.shape[1], width):
+            left, right = a[:, start : start + width, None].double(), b[None, start : start + width].double()
+            terms = torch.cat([left * right, total], 1)
+            factors = torch.frexp(left).exponent + torch.frexp(right).exponent - 1
+            exponents = torch.cat([factors, torch.frexp(total).exponent], 1)
+            largest = torch.where(terms == 0, -1000, exponents).amax(1, keepdim=True)
+            quantum = 2.0 ** (largest - kept).double()
+            total = _cut_64((terms / quantum).long().sum(1, keepdim=True) * quantum, 29)
+        return total[:, 0].to(a.dtype)
+
+    return compute
+
+
 def _to_half(x: torch.Tensor) -> torch.Tensor:
     """Return float64 ``x`` rounded to float16 at once; PyTorch's own conversion goes through float32."""
     return torch.from_numpy(x.numpy().astype(np.float16).astype(np.float64))
@@ -251,6 +269,11 @@ def _of_products() -> Iterator[Plant]:
     yield Plant("fused multiply-add", ("sums in float32, term by term",), single, _accumulated(to_single))
     both = (f"{operands} cut to tf32", "sums in float32, truncating, term by term")
     yield Plant("tf32 operands and a truncating accumulator", both, single, _each(lambda x: _cut(x, 13), truncating))
+    for name, change, width, kept in (("rounded", _nearest, 4, 25), ("cut", _cut, 8, 26)):
+        unit = _each(functools.partial(change, bits=13), _aligned(width, kept))
+        kind = f"tf32 operands, {name}, on a unit that aligns {width} products to {kept} bits"
+        added = f"matrix products added {width} products at a time, cut off {kept} bits below the largest"
+        yield Plant(kind, (f"{operands} {name} to tf32", added), single, unit)
     both = (f"{operands} rounded to bfloat16", "results cut to float16")
     stored = _after(_each(_through(torch.bfloat16), product), lambda x: _cut(x, 13))
     yield Plant("bfloat16 operands, results cut to tf32", (both[0], "results cut to tf32"), single, stored)

@@ -10,7 +10,7 @@ import pytest
 from golden.case import Case, TensorSpec
 from golden.causes import causes, together
 from golden.dtypes import encode
-from golden.emulation import AS_PROMISED, Emulation, Rounding, Sums, TooLongError
+from golden.emulation import AS_PROMISED, Emulation, MatrixUnit, Rounding, Sums, TooLongError
 from golden.explanation import DOUBT
 from golden.inputs import make_inputs
 from kernels.registry import load
@@ -63,6 +63,23 @@ def test_followed_sums_are_those_of_plain_loops(dtype: str, how: dict[str, objec
             assert sums.products(a, b)[row, column] == state
             assert sums.total(a[row] * b[:, column], 0)[0] == state
             assert sums.running(a[row] * b[:, column], 0, reverse=False)[-1] == state
+
+
+def test_a_matrix_unit_cuts_its_terms_below_the_largest() -> None:
+    """What Hopper's does with float16: 2**-25 beside 1 is the last bit that counts, and the sum is cut to 24 bits."""
+    ones = np.ones((4, 1))
+    unit = MatrixUnit(4, 26)
+    for terms, total in (
+        ([1.0, 2.0**-25, 0.0, -1.0], 2.0**-25),
+        ([1.0, 2.0**-26, 2.0**-26, -1.0], 0.0),
+        ([1.0, 2.0**-24, 2.0**-25, 0.0], 1.0),
+        ([1.0, 2.0**-24, 2.0**-24, 0.0], 1 + 2.0**-23),
+        ([-1.0, -(2.0**-24), 0.0, 0.0], -1.0),
+    ):
+        assert unit.products(np.array([terms]), ones)[0, 0] == total
+    # Factors are lined up by their own exponents: 1.5 * 1.5 counts as less than 2.
+    left, right = np.array([[1.5, 2.0**-25, -1.5]]), np.array([[1.5], [1.0], [1.5]])
+    assert unit.products(left, right)[0, 0] == 2.0**-25
 
 
 def test_more_additions_than_can_be_followed_are_refused() -> None:
