@@ -113,11 +113,16 @@ class Explanation:
     @property
     def sentence(self) -> str:
         """The explanation, with the largest error as a share of the bound before and after, or that there is none."""
+        return f"explained by: {self.brief}" if self.found else "unexplained"
+
+    @property
+    def brief(self) -> str:
+        """What explains, with the largest error as a share of the bound before and after; "" for nothing."""
         if not self.found:
-            return "unexplained"
+            return ""
         before, after = (_share(verdict) for verdict in (self.before, self.found[0].verdict))
         equal = ", bit for bit" if self.found[0].equal == 1 else ""
-        return f"explained by: {self.name} ({before} of the bound -> {after}{equal})"
+        return f"{self.name} ({before} of the bound -> {after}{equal})"
 
 
 def explain(

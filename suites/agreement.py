@@ -29,10 +29,10 @@ from platforms.paradigm import paradigm_of
 from reports.agreement import PREFIX
 from reports.record import outcome
 from suites.accounts import account
-from suites.causes import explained
+from suites.causes import at_once, explained
 from suites.drawn import drawn
 from suites.goldens import Standard
-from suites.run import EVIDENCE, Run, mismatch
+from suites.run import Run, mismatch
 from suites.subject import Subject
 
 BUDGET = 2**11
@@ -43,6 +43,12 @@ _SHRINKING = 20  # examples from which on a smaller case is looked for
 
 SHRINK_SECONDS = 2.0
 """How long the smallest cases of one operation and dtype are looked for, all pairs together."""
+
+EXPLAIN_SECONDS = 1.0
+"""How long causes of one operation and dtype are tried, after which no other answer is looked into."""
+
+UNTRIED = "causes not tried, for want of time"
+"""What is said of a difference that is not looked into."""
 
 
 @dataclass(frozen=True)
@@ -184,10 +190,10 @@ class _Comparison:
         self._run = run
         self._subjects = {subject.id: subject for subject in subjects}
         self._cases = cases
-        self._thorough = shrink
-        self._deadline = time.monotonic() + (SHRINK_SECONDS if shrink else 0.0)
         self._known: dict[tuple[str, Case], str] = {}
+        self._explaining = 0.0
         self._answers = {name: self._answers_of(subject) for name, subject in self._subjects.items()}
+        self._deadline = time.monotonic() + (SHRINK_SECONDS if shrink else 0.0)
 
     def agreement(self, dtype: str) -> Agreement:
         """Return groups and pairs."""
@@ -260,18 +266,20 @@ class _Comparison:
         plain = _on_whole_numbers(self._subjects[one].operation, case)
         first, second = (answer(self._run, self._subjects[name], plain) if plain else None for name in (one, other))
         if not first or not second:
-            return "unexplained"
+            return "unexplained" if self._explaining < EXPLAIN_SECONDS else UNTRIED
         if first.bits == second.bits:
             return "roundings (equal on whole numbers)"
         return "functions or quotients (different on whole numbers too)"
 
     def _explained(self, name: str, case: Case) -> str:
-        """Return what explains an answer; "" for nothing, or where there is too much to look at."""
+        """Return what explains an answer; "" for nothing, or where there is too much to look at or no time is left."""
         if (name, case) not in self._known:
-            given = self._answers[name][case]
-            small = self._thorough and sum(output.size for output in given.outputs) <= EVIDENCE
-            found = explained(self._subjects[name].operation, case, given.outputs, most=1).name if small else ""
-            self._known[name, case] = found or given.accounted
+            given, operation = self._answers[name][case], self._subjects[name].operation
+            said, started = "", time.monotonic()
+            if self._explaining < EXPLAIN_SECONDS and sum(output.size for output in given.outputs) <= BUDGET:
+                said = explained(operation, case, given.outputs, most=at_once(operation)).brief
+            self._explaining += time.monotonic() - started
+            self._known[name, case] = said or given.accounted
         return self._known[name, case]
 
 

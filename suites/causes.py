@@ -26,3 +26,10 @@ def explained(operation: Operation, case: Case, outputs: Sequence[np.ndarray], *
     stored = [form.dtype for form in operation.results(case).values()]
     tried = causes(case.dtype, stored)
     return explain(outputs, compute(operation, case, granted), tried, evaluate, most=most)
+
+
+def at_once(operation: Operation) -> int:
+    """Return how many causes at once are tried where there is little time: what is done to the operands of matrix
+    products goes with how they are added up.
+    """
+    return 2 if operation.multiplies_matrices else 1

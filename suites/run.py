@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import time
 import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -22,7 +23,7 @@ from reports.bundle import Bundle
 from reports.record import VERDICTS, Record
 from reports.record import outcome as outcome_of
 from suites.accounts import account
-from suites.causes import explained
+from suites.causes import at_once, explained
 from suites.drawn import drawn
 from suites.goldens import Goldens, Standard
 from suites.search import SHRINK_SECONDS, Search
@@ -37,6 +38,14 @@ LEAST_CASES = 6
 
 EVIDENCE = 2**10
 """Elements of a result that are evidence enough for its cause, and not too many to try all single ones."""
+
+EXPLAIN_SECONDS = 60.0
+"""How long causes are looked for in one run, after which failures are told without theirs."""
+
+UNTRIED = (
+    f"cause not looked for: {EXPLAIN_SECONDS:.0f} s went into those of others; python -m suites.explain tries them"
+)
+"""What is said of such failures."""
 
 COSTLY = 6
 """How many times fewer cases a paradigm gets whose every case is built anew."""
@@ -55,6 +64,7 @@ class Run:
         self.goldens = Goldens()
         self.lacks: dict[str, dict[str, str]] = {}
         self.latest: list[Record] = []
+        self._explaining = 0.0
         self._slowest: dict[str, float] = {}
         self._patience: dict[str, float] = {}
 
@@ -179,6 +189,8 @@ class Run:
         """
         if failure.verdict not in ("wrong", "drift"):
             return failure
+        if self._explaining > EXPLAIN_SECONDS:
+            return replace(failure, cause=UNTRIED)
         failing = [one for one in self.latest if (one.dtype, one.verdict) == (failure.dtype, failure.verdict)]
         fitting = sorted((one for one in failing if 0 < one.elements <= EVIDENCE), key=lambda one: -one.elements)
         others = drawn(subject.operation, 4, budget=EVIDENCE, dtype=failure.dtype) if fitting else []
@@ -187,14 +199,17 @@ class Run:
         return replace(failure, cause=agreed(found).sentence) if found else failure
 
     def _tried(self, subject: Subject, case: Case) -> Explanation | None:
-        """Return what single cause explains the output of ``case``; None without one that can be looked at."""
+        """Return what explains the output of ``case``; None without one that can be looked at."""
         ran = self.execute(subject, case)
         if ran.status != "returned" or mismatch(subject, case, ran):
             return None
         outputs = [result.array for result in ran.results]
         if sum(output.size for output in outputs) > EVIDENCE:
             return None
-        return explained(subject.operation, case, outputs, most=1)
+        started = time.monotonic()
+        found = explained(subject.operation, case, outputs, most=at_once(subject.operation))
+        self._explaining += time.monotonic() - started
+        return found
 
     def judged(self, subject: Subject, case: Case, ran: Outcome, *, suite: str) -> Record:
         """Return the record of what came of a run, which has been written."""
