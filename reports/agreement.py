@@ -7,7 +7,7 @@ largest first, and how far one of each is from the first of the largest.
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from reports.ink import clip, counted, figure, plain
@@ -48,15 +48,15 @@ def _lines(operation: str, found: list[dict[str, Any]], width: int) -> Iterator[
 def _groups(several: list[dict[str, Any]]) -> str:
     """Return the groups that several dtypes have in common, each but the first with how far it is from that."""
     first, *others = several[0]["groups"]
-    said = [_named(first)]
+    said = [named(first)]
     for group in others:
         ends = {"one": first[0], "other": group[0]}
         pairs = [pair for one in several for pair in one["pairs"] if ends.items() <= pair.items()]
-        said.append(_named(group) + (_far(max(pairs, key=lambda pair: pair["share"])) if pairs else ""))
+        said.append(named(group) + (_far(max(pairs, key=lambda pair: pair["share"])) if pairs else ""))
     return " | ".join(said)
 
 
-def _named(group: list[str]) -> str:
+def named(group: Sequence[str]) -> str:
     """Return the subjects of a group without their operation, those of one paradigm and platform together."""
     names: dict[tuple[str, str], list[str]] = {}
     for subject in group:

@@ -141,13 +141,15 @@ def agreements(run: Run, subjects: Sequence[Subject], *, cases: Sequence[Case] |
 
 
 def shared_cases(operation: Operation, dtype: str, number: int, budget: int) -> list[Case]:
-    """Return cases with more than one element, the same ones every time; the larger ones first."""
+    """Return cases with more than one element, the same ones every time: the larger ones first, of numbers first."""
 
-    def size(case: Case) -> int:
-        return sum(form.size for form in operation.forms(case).values())
+    def telling(case: Case) -> tuple[bool, int]:
+        forms = operation.forms(case)
+        special = any(case.spec(name).regime in ("nan", "inf") for name in forms)
+        return not special, sum(form.size for form in forms.values())
 
-    several = drawn(operation, 3 * number, budget=min(budget, BUDGET), dtype=dtype)
-    return sorted(several, key=size, reverse=True)[:number]
+    several = drawn(operation, 3 * max(number, 2), budget=min(budget, BUDGET), dtype=dtype)
+    return sorted(several, key=telling, reverse=True)[:number]
 
 
 def conclude(
@@ -277,7 +279,10 @@ class _Comparison:
             given, operation = self._answers[name][case], self._subjects[name].operation
             said, started = "", time.monotonic()
             if self._explaining < EXPLAIN_SECONDS and sum(output.size for output in given.outputs) <= BUDGET:
-                said = explained(operation, case, given.outputs, most=at_once(operation)).brief
+                found = explained(operation, case, given.outputs, most=at_once(operation))
+                # Of what is right anyway, only a cause that makes the very bits says where it comes from.
+                telling = not found.before.passes or any(trial.equal == 1 for trial in found.found)
+                said = found.brief if telling else ""
             self._explaining += time.monotonic() - started
             self._known[name, case] = said or given.accounted
         return self._known[name, case]

@@ -7,12 +7,13 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from kernels.registry import Catalogue, load
+from suites.tables.differences import explained_differences
 from suites.tables.policies import policies
 from suites.tables.precision import precision
 from suites.tables.profiles import profiles
 from suites.tables.teeth import teeth
 
-KINDS = ("policies", "precision", "teeth", "tightness", "profiles", "causes")
+KINDS = ("policies", "precision", "teeth", "tightness", "profiles", "causes", "differences")
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 
 
@@ -24,11 +25,16 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--cases", type=int, default=200, help="drawn cases for each operation and dtype (default 200)")
     parser.add_argument("--budget", type=int, default=2**13, help="elements a tensor (default 8192)")
     parser.add_argument("--platform", action="append", default=[], help="for tightness: only this platform; repeatable")
+    parser.add_argument(
+        "--bundle", action="append", default=[], type=Path, metavar="DIR", help="for differences: a run's; repeatable"
+    )
     parser.add_argument("--operation", action="append", default=[], help="only this operation; repeatable")
     asked = parser.parse_args(arguments)
     unknown = [kind for kind in asked.kinds if kind not in KINDS]
     if unknown:
         parser.error(f"unknown kind of table {unknown[0]!r}; there are {', '.join(KINDS)}")
+    if "differences" in asked.kinds and not asked.bundle:
+        parser.error("differences are read from what runs have left: give --bundle DIR, for each of them")
     for name, text in _documents(asked, load()):
         if asked.write:
             DOCS.mkdir(exist_ok=True)
@@ -55,6 +61,8 @@ def _documents(asked: argparse.Namespace, catalogue: Catalogue) -> Iterator[tupl
         from suites.tables.causes import planted  # which needs torch
 
         yield "causes", planted(catalogue.operations, seeds=5)
+    if "differences" in kinds and asked.bundle:
+        yield "differences", explained_differences(asked.bundle)
     if "tightness" in kinds:
         yield from _tightness(asked, catalogue)
 

@@ -1,0 +1,47 @@
+"""Are groups of several bundles put together by what is equal, and differences given the figures that were found?"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from reports.differences import differences
+from reports.record import Record
+
+EAGER, FLAT, FAST = "exp/torch/eager@cpu", "exp/triton/flat@gpu", "exp/triton/fast@gpu"
+
+
+def _record(subject: str, digest: str, **figures: Any) -> Record:
+    implementation, platform = subject.split("@")
+    known: dict[str, Any] = {"suite": "agreement", "case": "{}", "operation": "exp", "dtype": "float32"}
+    whose = {"implementation": implementation, "platform": platform, "verdict": "within", "elements": 4}
+    return Record(**{**known, **whose, "digest": digest, "input_digest": "same", **figures})
+
+
+def _environment(*groups: list[str], pairs: tuple[dict[str, Any], ...] = ()) -> dict[str, Any]:
+    return {"agreement exp": [{"dtype": "float32", "cases": 1, "groups": list(groups), "pairs": list(pairs)}]}
+
+
+def test_equal_digests_of_two_machines_are_one_group() -> None:
+    pair = {"one": FLAT, "other": FAST, "share": 0.5, "open": 0, "differing": 3, "cause": "a fast exp"}
+    here = (_environment([EAGER]), [_record(EAGER, "a", share=0.25)])
+    there = (_environment([FLAT], [FAST], pairs=(pair,)), [_record(FLAT, "a", share=0.5), _record(FAST, "b")])
+    (found,) = differences([here, there])
+    assert [group.subjects for group in found.groups] == [(EAGER, FLAT), (FAST,)]
+    assert [(group.share, group.apart, group.causes) for group in found.groups] == [
+        (0.5, None, ()),
+        (None, 0.5, ("a fast exp",)),
+    ]
+
+
+def test_other_digests_and_other_inputs_are_not_equal() -> None:
+    here = (_environment([EAGER]), [_record(EAGER, "a")])
+    for other in (_record(FLAT, "b"), _record(FLAT, "a", input_digest="other")):
+        (found,) = differences([here, (_environment([FLAT]), [other])])
+        assert len(found.groups) == 2
+
+
+def test_the_groups_of_one_run_count_more_than_digests() -> None:
+    """Which tell one NaN from another."""
+    records = [_record(EAGER, "a"), _record(FLAT, "b")]
+    (found,) = differences([(_environment([EAGER, FLAT]), records)])
+    assert [group.subjects for group in found.groups] == [(EAGER, FLAT)]
