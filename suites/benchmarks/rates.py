@@ -2,7 +2,8 @@
 
 ``python -m suites.benchmarks.rates gemm softmax --dtype bfloat16 --sizes 4096 8192`` prints TFLOP/s beside PyTorch's
 matrix product, or GB/s beside a copy of as much. Nothing is asserted, and nothing verified: the suites do that.
-Without an operation it is :mod:`suites.benchmarks.targets`: what the best are to reach, each verified first.
+Without an operation it is :mod:`suites.benchmarks.targets`: what the best are to reach, each verified first, or those
+that ``--targets 'dequant_gemm*' sum`` names.
 """
 
 from __future__ import annotations
@@ -55,12 +56,16 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--dtype", default="bfloat16")
     parser.add_argument("--sizes", nargs="+", type=int, default=[4096, 8192])
     parser.add_argument("--implementation", default="*", help="only these, a pattern; PyTorch's are always there")
+    parser.add_argument("--targets", nargs="+", default=["*"], help="without operations: only these, patterns")
     parser.add_argument("--device", default="cuda")
     asked = parser.parse_args(arguments)
     if unknown := sorted(set(asked.operations) - set(WORKLOADS)):
         parser.error(f"no workload for {', '.join(unknown)}; there are {', '.join(sorted(WORKLOADS))}")
     if not asked.operations:
-        targets.report(asked.dtype, asked.device)
+        try:
+            targets.report(asked.dtype, asked.device, asked.targets)
+        except ValueError as error:
+            parser.error(str(error))
         return
     headers = ["implementation", "size", "dtype", "rate", "ratio"]
     for operation in asked.operations:
