@@ -39,7 +39,7 @@ class CudaCpu(Platform):
     device: str = "cpu"
     paradigms: tuple[str, ...] = ("cuda",)
     refusals: Mapping[str, str] = field(default_factory=lambda: dict(_WHY_NOT))
-    features: tuple[str, ...] = ("shared memory",)
+    features: tuple[str, ...] = ("shared memory", "matrix unit")  # lanes play one
     budget: int = 4096
     programs: int | None = 2048
     order: str = "forward"

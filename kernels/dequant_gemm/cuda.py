@@ -5,9 +5,15 @@ from __future__ import annotations
 import torch
 
 from kernels import implementation
-from kernels.toolchains.cuda import CudaSource
+from kernels.toolchains.cuda import CudaSource, has_matrix_units, multiprocessors
 
 SOURCE = CudaSource(__file__)
+
+COLUMNS, ROWS, LANE, LINES = 256, 16, 16, 16
+"""Of a block of threads for few rows: its columns and rows; columns of a lane; packed lines that it takes at a time."""
+
+RESIDENT = 3
+"""Such blocks at a time on a multiprocessor."""
 
 
 def _product(kernel: str, a: torch.Tensor, *weights: torch.Tensor, bits: int, group_size: int) -> torch.Tensor:
@@ -31,3 +37,46 @@ def tiled(
 ) -> torch.Tensor:
     """Return ``a`` times the weights; each weight is dequantized once a block."""
     return _product("tiled", a, packed, scales, zeros, bits=bits, group_size=group_size)
+
+
+@implementation(
+    "dequant_gemm",
+    paradigm="cuda",
+    optimizes="tiled",
+    technique="split-K; weights unpacked in the registers that matrix units read",
+    dtypes=("float16", "bfloat16"),
+    needs=("matrix unit",),
+)
+def few_rows(
+    a: torch.Tensor, packed: torch.Tensor, scales: torch.Tensor, zeros: torch.Tensor, *, bits: int, group_size: int
+) -> torch.Tensor:
+    """Return the same, for few rows of ``a``; weights are rounded to its dtype.
+
+    Where a group is no multiple of :data:`LINES` packed lines, or the device has no matrix units, it is :func:`tiled`.
+    """
+    if group_size * bits // 8 % LINES or not has_matrix_units(a):
+        return tiled(a, packed, scales, zeros, bits=bits, group_size=group_size)
+    m, n = a.shape[0], scales.shape[1]
+    *columns, groups = (_padded(tensor) for tensor in (packed, zeros, scales))
+    slices = max(1, min(len(groups), RESIDENT * multiprocessors(a) // max(1, -(-n // COLUMNS) * -(-m // ROWS))))
+    partial = torch.empty((slices, m, groups.shape[1]), dtype=torch.float32, device=a.device)
+    out = torch.empty(partial.shape[1:], dtype=a.dtype, device=a.device)
+    if out.numel():
+        codes, zeros = columns
+        SOURCE.call("few_rows", _aligned(a), codes, groups, zeros, out, partial, integers=(bits, group_size))
+    return out[:, :n].contiguous()
+
+
+def _padded(rows: torch.Tensor) -> torch.Tensor:
+    """Return ``rows`` aligned, as many columns long as lanes have or some multiple; what is added is anything."""
+    if not (missing := -rows.shape[1] % LANE):
+        return _aligned(rows)
+    longer = torch.empty((rows.shape[0], rows.shape[1] + missing), dtype=rows.dtype, device=rows.device)
+    longer[:, : rows.shape[1]] = rows
+    return longer
+
+
+def _aligned(tensor: torch.Tensor) -> torch.Tensor:
+    """Return ``tensor`` contiguous, at an address that 16 bytes divide; a copy where it lies otherwise."""
+    tensor = tensor.contiguous()
+    return tensor if tensor.data_ptr() % 16 == 0 else tensor.clone()

@@ -51,6 +51,16 @@ class CudaSource:
             abi.call(library, name, tensors, integers, reals, stream=stream)
 
 
+def multiprocessors(x: torch.Tensor) -> int:
+    """Return how many multiprocessors the device of ``x`` has: one of a processor."""
+    return torch.cuda.get_device_properties(x.device).multi_processor_count if x.is_cuda else 1
+
+
+def has_matrix_units(x: torch.Tensor) -> bool:
+    """Return whether the device of ``x`` multiplies tiles of float16 and bfloat16; lanes on a processor play that."""
+    return not x.is_cuda or torch.cuda.get_device_capability(x.device) >= (8, 0)
+
+
 @functools.cache
 def for_processor(source: Path, chosen: Target) -> Path:
     """Return the library of ``source`` on fibers; raises BuildError."""

@@ -246,6 +246,14 @@ T __shfl_down_sync(uint32_t mask, T value, unsigned distance) {
     return fibers::exchanged(mask, value, source < warpSize ? source : lane);
 }
 
+// Bytes of `low` and `high`, numbered 0 to 7, which the hexadecimal digits of `chosen` pick, the last digit the lowest.
+inline uint32_t __byte_perm(uint32_t low, uint32_t high, uint32_t chosen) {
+    const uint64_t both = uint64_t(high) << 32 | low;
+    uint32_t bytes = 0;
+    for (int i = 0; i < 4; ++i) bytes |= uint32_t(both >> 8 * (chosen >> 4 * i & 7) & 255) << 8 * i;
+    return bytes;
+}
+
 template <typename T>
 T atomicAdd(T *address, T value) {
     const T before = *address;

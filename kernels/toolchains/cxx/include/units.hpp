@@ -1,0 +1,132 @@
+// What a device has beside its threads: units that multiply tiles, pairs of narrow numbers, copies that nobody waits for.
+//
+// On a processor the lanes of a warp compute a tile together, and a copy is made at once. Kernels that use matrix units
+// declare it; devices older than compute capability 8.0 have none for both narrow types, and stop.
+#pragma once
+
+#include "device.hpp"
+
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+#define PORTOLAN_UNITS 1
+#endif
+
+// 16 bytes, which are copied at once.
+struct alignas(16) Words {
+    uint32_t word[4];
+};
+
+// Two numbers in a word, the first in its low half.
+template <typename T>
+__device__ inline uint32_t pair_of(T first, T second) {
+    return first.bits | uint32_t(second.bits) << 16;
+}
+
+template <typename T>
+__device__ inline T half_of(uint32_t pair, int which) {
+    T half;
+    half.bits = static_cast<uint16_t>(pair >> 16 * which);
+    return half;
+}
+
+// The pair of what `combine` makes, in float, of both first and of both second numbers.
+template <typename T, typename Combine>
+__device__ inline uint32_t combined(uint32_t left, uint32_t right, Combine combine) {
+    const auto at = [&](int which) {
+        return T(combine(widened(half_of<T>(left, which)), widened(half_of<T>(right, which))));
+    };
+    return pair_of(at(0), at(1));
+}
+
+template <typename T>
+__device__ inline uint32_t difference(uint32_t left, uint32_t right) {
+#ifdef PORTOLAN_UNITS
+    if constexpr (std::is_same_v<T, Float16>)
+        return bits_as<uint32_t>(__hsub2(bits_as<__half2>(left), bits_as<__half2>(right)));
+    else
+        return bits_as<uint32_t>(__hsub2(bits_as<__nv_bfloat162>(left), bits_as<__nv_bfloat162>(right)));
+#else
+    return combined<T>(left, right, [](float x, float y) { return x - y; });
+#endif
+}
+
+template <typename T>
+__device__ inline uint32_t product(uint32_t left, uint32_t right) {
+#ifdef PORTOLAN_UNITS
+    if constexpr (std::is_same_v<T, Float16>)
+        return bits_as<uint32_t>(__hmul2(bits_as<__half2>(left), bits_as<__half2>(right)));
+    else
+        return bits_as<uint32_t>(__hmul2(bits_as<__nv_bfloat162>(left), bits_as<__nv_bfloat162>(right)));
+#else
+    return combined<T>(left, right, [](float x, float y) { return x * y; });
+#endif
+}
+
+// Adds the product of a tile of 16 by 16 with one of 16 by 8 to `sums`, all of them spread over the lanes of a warp as
+// PTX says of mma.m16n8k16: lane 4 * g + t has of the sums rows g and g + 8, columns 2 * t and 2 * t + 1; of the left tile
+// the same rows, columns 2 * t, 2 * t + 1 and those eight further; of the right one these as rows, and column g.
+template <typename T>
+__device__ inline void multiply_tile(float (&sums)[4], const uint32_t (&left)[4], const uint32_t (&right)[2]) {
+#ifdef PORTOLAN_UNITS
+    if constexpr (std::is_same_v<T, Float16>)
+        asm volatile(
+            "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
+            : "+f"(sums[0]), "+f"(sums[1]), "+f"(sums[2]), "+f"(sums[3])
+            : "r"(left[0]), "r"(left[1]), "r"(left[2]), "r"(left[3]), "r"(right[0]), "r"(right[1]));
+    else
+        asm volatile(
+            "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
+            : "+f"(sums[0]), "+f"(sums[1]), "+f"(sums[2]), "+f"(sums[3])
+            : "r"(left[0]), "r"(left[1]), "r"(left[2]), "r"(left[3]), "r"(right[0]), "r"(right[1]));
+#elif defined(__CUDACC__)
+    __trap();
+#else
+    struct Held {
+        uint32_t left[4], right[2];
+    };
+    __shared__ Held held[32][32];
+    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+    for (int i = 0; i < 4; ++i) held[warp][lane].left[i] = left[i];
+    for (int i = 0; i < 2; ++i) held[warp][lane].right[i] = right[i];
+    __syncwarp();
+    for (int i = 0; i < 4; ++i)
+        for (int k = 0; k < 16; ++k) {
+            const int row = i / 2, column = lane % 4 * 2 + i % 2, at = k % 8 / 2;
+            const uint32_t x = held[warp][lane / 4 * 4 + at].left[k / 8 * 2 + row];
+            const uint32_t y = held[warp][column * 4 + at].right[k / 8];
+            sums[i] += widened(half_of<T>(x, k % 2)) * widened(half_of<T>(y, k % 2));
+        }
+    __syncwarp();
+#endif
+}
+
+// Copies so many bytes, 8 or 16 and aligned, into shared memory, or zeros unless they are `wanted`. They are there when
+// `await_copies` says so of the batch of copies that `end_of_batch` ends.
+template <int BYTES>
+__device__ inline void copy_later(void *shared, const void *global, bool wanted) {
+#ifdef PORTOLAN_UNITS
+    const auto place = static_cast<uint32_t>(__cvta_generic_to_shared(shared));
+    if constexpr (BYTES == 16)
+        asm volatile("cp.async.ca.shared.global [%0], [%1], 16, %2;" ::"r"(place), "l"(global), "r"(wanted ? 16 : 0));
+    else
+        asm volatile("cp.async.ca.shared.global [%0], [%1], 8, %2;" ::"r"(place), "l"(global), "r"(wanted ? 8 : 0));
+#else
+    if (wanted)
+        memcpy(shared, global, BYTES);
+    else
+        memset(shared, 0, BYTES);
+#endif
+}
+
+__device__ inline void end_of_batch() {
+#ifdef PORTOLAN_UNITS
+    asm volatile("cp.async.commit_group;" ::: "memory");
+#endif
+}
+
+// Waits until at most `LATER` of this thread's batches are on their way.
+template <int LATER>
+__device__ inline void await_copies() {
+#ifdef PORTOLAN_UNITS
+    asm volatile("cp.async.wait_group %0;" ::"n"(LATER) : "memory");
+#endif
+}
