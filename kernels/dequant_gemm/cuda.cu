@@ -54,9 +54,9 @@ __global__ void tiled(View<const T> a, Weights<T> weights, View<T> out) {
     if (row < m && column < n) out.data[row * out.stride(2) + column] = static_cast<T>(total);
 }
 
-// A few rows: what counts is how fast weights are read. A warp has 128 columns, a lane 16 of them, which it reads at once
-// from four packed lines at a time, as matrix units take them: nothing moves between lanes to be unpacked. Copies are on
-// their way while others are computed with, each into a place of its lane, so that nobody waits for anybody.
+// A few rows: what counts is how fast weights are read. A warp has 128 columns, a lane 16 of them, which it reads at
+// once from four packed lines at a time, as matrix units take them: nothing moves between lanes to be unpacked. Copies
+// are on their way while others are computed with, each into a place of its lane, so that nobody waits for anybody.
 constexpr int ROWS = 16;            // of a block, as matrix units have
 constexpr int EACH = 16;            // columns of a lane
 constexpr int LINES = 16;           // packed ones that a warp takes at a time
@@ -82,8 +82,8 @@ struct Group {
     }
 };
 
-// Pairs of weights without their zeros, exact: an integer in the last bits of a power of two is that power and it. Powers
-// come as an argument, since compilers need one instruction more for two constants.
+// Pairs of weights without their zeros, exact: an integer in the last bits of a power of two is that power and it.
+// Powers come as an argument, since compilers need one instruction more for two constants.
 template <typename T>
 constexpr uint32_t POWER = std::is_same_v<T, Float16> ? 0x6400 : 0x4300;
 
@@ -136,7 +136,8 @@ few_rows(const T *a, const uint8_t *packed, const T *scales, const uint8_t *zero
     if (inside && begin < end) next.load(scales + begin * n + column, zeros + begin * n + column);
     for (int64_t shared = begin; shared < end; ++shared) {
         group = next;
-        if (inside && shared + 1 < end) next.load(scales + (shared + 1) * n + column, zeros + (shared + 1) * n + column);
+        const int64_t ahead = (shared + 1) * n + column;
+        if (inside && shared + 1 < end) next.load(scales + ahead, zeros + ahead);
         for (int64_t step = shared * steps; step < (shared + 1) * steps; ++step) {
             await_copies<STAGES - 2>();
             Words lines[4], lefts[2];
@@ -255,7 +256,8 @@ ENTRY(tiled, call) {
     });
 }
 
-// For tensors that are contiguous and aligned, columns in multiples of EACH, and packed lines of a group in those of LINES.
+// For tensors that are contiguous and aligned, with columns in multiples of EACH, and packed lines of a group in those of
+// LINES.
 ENTRY(few_rows, call) {
     return dispatch(Types<Float16, BFloat16>{}, call.tensors[0], [&](auto type) {
         using T = decltype(type);

@@ -1,4 +1,4 @@
-// What a device has beside its threads: units that multiply tiles, pairs of narrow numbers, copies that nobody waits for.
+// What a device has beside its threads: units that multiply tiles, pairs of narrow numbers, copies that go on alone.
 //
 // On a processor the lanes of a warp compute a tile together, and a copy is made at once. Kernels that use matrix units
 // declare it; devices older than compute capability 8.0 have none for both narrow types, and stop.
@@ -62,8 +62,8 @@ __device__ inline uint32_t product(uint32_t left, uint32_t right) {
 }
 
 // Adds the product of a tile of 16 by 16 with one of 16 by 8 to `sums`, all of them spread over the lanes of a warp as
-// PTX says of mma.m16n8k16: lane 4 * g + t has of the sums rows g and g + 8, columns 2 * t and 2 * t + 1; of the left tile
-// the same rows, columns 2 * t, 2 * t + 1 and those eight further; of the right one these as rows, and column g.
+// PTX says of mma.m16n8k16: lane 4 * g + t has of the sums rows g and g + 8, columns 2 * t and 2 * t + 1; of the left
+// tile the same rows, columns 2 * t, 2 * t + 1 and those eight further; of the right one these as rows, and column g.
 template <typename T>
 __device__ inline void multiply_tile(float (&sums)[4], const uint32_t (&left)[4], const uint32_t (&right)[2]) {
 #ifdef PORTOLAN_UNITS
