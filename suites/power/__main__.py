@@ -5,10 +5,9 @@ from __future__ import annotations
 import argparse
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
 from kernels.registry import load
 from suites.meta.mutants import FOLDER, faults
@@ -19,8 +18,9 @@ from suites.power.parallel import Piece, trials
 from suites.power.trial import Trial
 from suites.subject import Selection
 
-KINDS = ("suite", "peers", "smallest")
-"""What is tried: the suite on cases of many seeds, others' ways, and the smallest cases."""
+KINDS = ("suite", "peers", "smallest", "right", "again")
+"""What is tried: the suite on cases of many seeds, others' ways, and the smallest cases; correct kernels, and what
+bundles say they were refused for."""
 
 PAGE = ROOT / "docs" / "power.md"
 
@@ -32,15 +32,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
     found = asked.out / "trials.jsonl"
     catalogue = load([FOLDER])
     wrong = faults(catalogue.implementations)
-    known = {tuple(line["piece"]) for line in _lines(found)}
-    pieces = [
-        piece for piece in _pieces(asked, sorted({name.partition("/")[0] for name in wrong})) if piece not in known
-    ]
+    counted = sum((alarms(bundle, wrong) for bundle in asked.bundles), Alarms())
+    known = _known([*asked.trials, found])
+    pieces = [piece for piece in _pieces(asked, sorted(catalogue.operations), counted.refused) if piece not in known]
     if pieces:
         _run(pieces, asked, found)
-    everything = [Trial(**value) for line in _lines(found) for value in line["trials"]]
-    counted = sum((alarms(bundle, wrong) for bundle in asked.bundles), Alarms())
-    text = page(everything, wrong, counted)
+    everything = [trial for trials in _known([*asked.trials, found]).values() for trial in trials]
+    text = page([trial for trial in everything if trial.kernel in catalogue.implementations], wrong, counted)
     if asked.write:
         PAGE.write_text(text, encoding="utf-8")
         print(f"wrote {PAGE.relative_to(ROOT)}")
@@ -48,12 +46,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
         print(text)
 
 
-def _pieces(asked: argparse.Namespace, operations: Sequence[str]) -> list[Piece]:
+def _pieces(asked: argparse.Namespace, operations: Sequence[str], refused: Sequence[str]) -> list[Piece]:
     """Return what there is to do: first what a short run should have."""
     chosen = asked.operation or operations
-    once = [("suite", 0), ("peers", 0), ("smallest", 0)]
-    again = [("suite", seed) for seed in range(1, asked.seeds)]
-    return [(kind, name, seed) for kind, seed in once + again for name in chosen if kind in (asked.only or KINDS)]
+    once = [("suite", 0), ("peers", 0), ("smallest", 0), ("right", 0)]
+    again = [(kind, seed) for seed in range(1, asked.seeds) for kind in ("suite", "right")]
+    pieces = [(kind, name, seed) for kind, seed in once + again for name in chosen]
+    pieces += [("again", one, 0) for one in refused]
+    return [piece for piece in pieces if piece[0] in (asked.only or KINDS)]
 
 
 def _run(pieces: Sequence[Piece], asked: argparse.Namespace, found: Path) -> None:
@@ -61,14 +61,16 @@ def _run(pieces: Sequence[Piece], asked: argparse.Namespace, found: Path) -> Non
     made = trials(pieces, processes=asked.j, selection=selection, time_limit=asked.time_limit)
     with found.open("a", encoding="utf-8") as out:
         for number, (piece, results) in enumerate(made, 1):
-            out.write(json.dumps({"piece": piece, "trials": [asdict(trial) for trial in results]}) + "\n")
-            out.flush()
+            if results:  # what cannot be tried here may be elsewhere
+                out.write(json.dumps({"piece": piece, "trials": [asdict(trial) for trial in results]}) + "\n")
+                out.flush()
             print(f"{number}/{len(pieces)} {' '.join(map(str, piece))}: {len(results)} trials", flush=True)
 
 
 def _parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m suites.power", description="what the suite notices, and how soon")
     parser.add_argument("--out", type=Path, default=ROOT / "reports" / "out" / "power", help="where trials are kept")
+    parser.add_argument("--trials", nargs="*", default=[], type=Path, help="trials kept elsewhere: not tried again")
     parser.add_argument("--seeds", type=int, default=20, help="how often each kernel is tried (default 20)")
     parser.add_argument("--only", action="append", default=[], choices=KINDS, help="only these trials; repeatable")
     parser.add_argument("--operation", action="append", default=[], help="only this operation; repeatable")
@@ -81,8 +83,15 @@ def _parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
     return parser.parse_args(arguments)
 
 
-def _lines(path: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()] if path.exists() else []
+def _known(files: Iterable[Path]) -> dict[Piece, list[Trial]]:
+    """Return the trials of each piece in ``files``; a line that a killed process has torn is none."""
+    known: dict[Piece, list[Trial]] = {}
+    for path in files:
+        for line in path.read_text(encoding="utf-8").splitlines(keepends=True) if path.exists() else ():
+            if line.endswith("\n"):
+                value = json.loads(line)
+                known.setdefault(tuple(value["piece"]), [Trial(**one) for one in value["trials"]])
+    return known
 
 
 if __name__ == "__main__":

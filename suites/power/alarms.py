@@ -12,7 +12,7 @@ from reports.record import outcome
 
 @dataclass(frozen=True)
 class Alarms:
-    """Cases of correct kernels that were judged, and the kernels that were refused, ``id on platform`` each."""
+    """Cases of correct kernels that were judged, and those that were refused: ``id@platform``, a blank, the case."""
 
     judged: int = 0
     refused: tuple[str, ...] = ()
@@ -28,5 +28,5 @@ def alarms(bundle: Path, wrong: Container[str]) -> Alarms:
         result = outcome(record)
         if record.implementation not in wrong and result != "none":
             judged += 1
-            refused += [f"{record.implementation} on {record.platform}"] if result == "fail" else []
+            refused += [f"{record.implementation}@{record.platform} {record.case}"] if result == "fail" else []
     return Alarms(judged, tuple(dict.fromkeys(refused)))

@@ -9,7 +9,7 @@ from statistics import median
 from suites.meta.mutants import CLASSES, UNSHOWN, Fault
 from suites.power.alarms import Alarms
 from suites.power.peers import PEERS
-from suites.power.trial import EXAMPLES, SMALLEST, STAGES, SUITE, Trial
+from suites.power.trial import AGAIN, EXAMPLES, RIGHT, SMALLEST, STAGES, SUITE, Trial
 from suites.tables.markdown import document, table
 
 _HEAD = """Kernels that are wrong on purpose (`suites/meta/mutants`) and correct twins beside them, on the cases that
@@ -24,7 +24,9 @@ def page(trials: Sequence[Trial], wrong: Mapping[str, Fault], counted: Alarms) -
     return document(
         "What the suite notices",
         _HEAD,
-        _summary(suite, wrong, [trial for trial in right if trial.by == SUITE], counted),
+        _summary(suite, wrong),
+        "## False alarms",
+        _alarms(right, counted),
         "## Beside what others do",
         _PEERS_TEXT,
         _peers(mutants, right),
@@ -38,7 +40,7 @@ def page(trials: Sequence[Trial], wrong: Mapping[str, Fault], counted: Alarms) -
     )
 
 
-def _summary(suite: Sequence[Trial], wrong: Mapping[str, Fault], twins: Sequence[Trial], counted: Alarms) -> str:
+def _summary(suite: Sequence[Trial], wrong: Mapping[str, Fault]) -> str:
     stages = Counter(trial.noticed for trial in suite)
     tried = {trial.kernel for trial in suite}
     seeds = len({trial.seed for trial in suite})
@@ -54,9 +56,24 @@ def _summary(suite: Sequence[Trial], wrong: Mapping[str, Fault], twins: Sequence
             "Not tried here, for want of their platforms, or since they need tensors of gigabytes or the streams of a"
             f" device, with which other tests try them: {names}."
         )
-    judged = sum(trial.after for trial in twins) + counted.judged
-    refused = sorted({trial.kernel for trial in twins if trial.noticed} | set(counted.refused))
-    lines.append(f"False alarms: {len(refused)} in {judged} cases of correct kernels{_listed(refused)}.")
+    return "\n\n".join(lines)
+
+
+def _alarms(right: Sequence[Trial], counted: Alarms) -> str:
+    drawn = [trial for trial in right if trial.by in (SUITE, RIGHT)]
+    refused = sorted({f"{trial.kernel} on {trial.platform}" for trial in drawn if trial.noticed})
+    lines = [
+        f"{len(refused)} kernels were refused in {sum(trial.after for trial in drawn)} cases of correct kernels, twins"
+        f" of wrong ones and the catalogue's{_listed(refused)}."
+    ]
+    if counted.judged:
+        again = [trial for trial in right if trial.by == AGAIN]
+        still = [trial for trial in again if trial.noticed]
+        lines.append(
+            f"Earlier runs of the catalogue judged {counted.judged} cases and refused {len(counted.refused)}. Of these"
+            f" {len(again)} were tried again as the suite is now, and {len(still)} are still"
+            f" refused{_counted(trial.kernel for trial in still)}. What is known of them stands in found.md."
+        )
     return "\n\n".join(lines)
 
 
@@ -138,3 +155,7 @@ def _share(part: int, whole: int) -> str:
 
 def _listed(names: Sequence[str]) -> str:
     return f": {', '.join(names)}" if names else ""
+
+
+def _counted(names: Iterable[str]) -> str:
+    return _listed([f"{name} ({number})" for name, number in sorted(Counter(names).items())])

@@ -16,6 +16,7 @@ from kernels.registry import load
 from platforms.detect import detect
 from platforms.gather import probe
 from platforms.outcome import Outcome
+from platforms.paradigm import paradigm_of
 from platforms.pool import GatewayLost, Pool
 from reports.bundle import Bundle
 from reports.record import Record, outcome
@@ -31,8 +32,9 @@ from suites.subject import Selection, Subject, select
 ELSEWHERE = ("large.py", "large_triton.py", "streams.py")
 """Files whose kernels need tensors of gigabytes or a device's streams: other tests hold them against those."""
 
-SUITE, SMALLEST = "suite", "smallest case"
-"""Who noticed something, beside the peers: the suite on drawn cases, and its search for the smallest."""
+SUITE, SMALLEST, RIGHT, AGAIN = "suite", "smallest case", "right", "again"
+"""Who noticed something, beside the peers: the suite on drawn cases, and its search for the smallest; the suite on
+correct kernels, and on cases of theirs that it has refused before."""
 
 SHRINK_SECONDS = 10.0
 """How long a case is made smaller: there are many, and few of them gain by more."""
@@ -120,6 +122,23 @@ class Bench:
                 trials.append(_trial(subject, seed, SMALLEST, "quick", 0, record))
         return trials
 
+    def right(self, operation: str, seed: int) -> list[Trial]:
+        """Return a trial, by the cases of profile standard, of each kernel of the catalogue that is not costly."""
+        self._cases.clear()
+        return [
+            self._held(subject, [("standard", self._equivalence(subject, "standard", seed))], seed, RIGHT)
+            for subject in self._of(operation)
+            if Path(subject.implementation.source).parent != FOLDER
+            and not paradigm_of(subject.implementation.paradigm).costly
+        ]
+
+    def again(self, refused: str, seed: int) -> list[Trial]:
+        """Return a trial by one case that a kernel was ``refused`` for; none where the kernel cannot be run."""
+        name, _, line = refused.partition(" ")
+        here = [subject for subject in self.subjects if subject.id == name]
+        records = ((one, self.run.one(one, Case.parse(line), suite="power")) for one in here)
+        return [self._held(one, [("quick", [record])], seed, AGAIN) for one, record in records]
+
     def _of(self, operation: str) -> Iterator[Subject]:
         return (subject for subject in self.subjects if subject.operation.name == operation)
 
@@ -131,13 +150,17 @@ class Bench:
         return source.parent == FOLDER and source.name not in ELSEWHERE
 
     def _tried(self, subject: Subject, seed: int) -> Trial:
+        return self._held(subject, self._stages(subject, seed), seed, SUITE)
+
+    def _held(self, subject: Subject, stages: Iterable[tuple[str, Iterable[Record]]], seed: int, by: str) -> Trial:
+        """Return a trial by what stages say, one after another, until one refuses the kernel."""
         after = 0
-        for stage, records in self._stages(subject, seed):
+        for stage, records in stages:
             for record in records:
                 after += 1
                 if outcome(record) == "fail":
-                    return _trial(subject, seed, SUITE, stage, after, record)
-        return _trial(subject, seed, SUITE, "", after)
+                    return _trial(subject, seed, by, stage, after, record)
+        return _trial(subject, seed, by, "", after)
 
     def _stages(self, subject: Subject, seed: int) -> Iterator[tuple[str, Iterable[Record]]]:
         yield "quick", self._equivalence(subject, "quick", seed)
