@@ -9,6 +9,7 @@ import pytest
 from kernels.registry import Catalogue, load
 from suites.meta.cli import MUTANTS
 from suites.meta.mutants import CLASSES, UNSHOWN, fault, faults
+from suites.power.__main__ import PAGE
 from suites.power.workloads import WORKLOADS
 
 
@@ -44,3 +45,9 @@ def test_every_class_has_mutants_or_a_reason_why_not(catalogue: Catalogue) -> No
 def test_every_operation_has_mutants_and_a_way_to_be_asked_for_by_shape(catalogue: Catalogue) -> None:
     assert {name.partition("/")[0] for name in faults(catalogue.implementations)} == set(catalogue.operations)
     assert set(WORKLOADS) == set(catalogue.operations)
+
+
+def test_the_page_names_every_wrong_kernel_and_no_other(catalogue: Catalogue) -> None:
+    named = set(re.findall(r"`([a-z0-9_]+/[a-z0-9]+/[a-z0-9_]+)`", PAGE.read_text(encoding="utf-8")))
+    here = {name for name in named if name.rpartition("/")[0] not in catalogue.absent}
+    assert here == set(faults(catalogue.implementations))

@@ -46,9 +46,9 @@ def _summary(suite: Sequence[Trial], wrong: Mapping[str, Fault]) -> str:
     seeds = len({trial.seed for trial in suite})
     lines = [
         f"{len(wrong)} wrong kernels; {len(tried)} were tried here, {seeds} times each with other cases. Of"
-        f" {len(suite)} trials {_share(stages['quick'], len(suite))} ended in profile `quick`,"
-        f" {_share(stages['contracts'], len(suite))} in the contracts, {_share(stages['standard'], len(suite))} in"
-        f" profile `standard`, and {_share(stages[''], len(suite))} nowhere."
+        f" {len(suite)} trials {_share(stages['quick'] + stages['contracts'], len(suite))} ended in profile `quick`"
+        f" ({_share(stages['quick'], len(suite))} by values, {_share(stages['contracts'], len(suite))} by contracts),"
+        f" {_share(stages['standard'], len(suite))} in profile `standard`, {_share(stages[''], len(suite))} nowhere."
     ]
     if untried := sorted(set(wrong) - tried):
         names = ", ".join(f"`{name}`" for name in untried)
@@ -56,6 +56,8 @@ def _summary(suite: Sequence[Trial], wrong: Mapping[str, Fault]) -> str:
             "Not tried here, for want of their platforms, or since they need tensors of gigabytes or the streams of a"
             f" device, with which other tests try them: {names}."
         )
+    if missed := sorted({f"`{trial.kernel}`" for trial in suite if not trial.noticed}):
+        lines.append(f"Not noticed with some seed: {', '.join(missed)}.")
     return "\n\n".join(lines)
 
 
