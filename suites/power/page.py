@@ -74,7 +74,8 @@ def _alarms(right: Sequence[Trial], counted: Alarms) -> str:
         lines.append(
             f"Earlier runs of the catalogue judged {counted.judged} cases and refused {len(counted.refused)}. Of these"
             f" {len(again)} were tried again as the suite is now, and {len(still)} are still"
-            f" refused{_counted(trial.kernel for trial in still)}. What is known of them stands in found.md."
+            f" refused{_counted(trial.kernel for trial in still)}. What a toolchain or a processor did wrong (found.md)"
+            " shows where that is alone, so that these numbers do not tell a mended alarm from a fault left behind."
         )
     return "\n\n".join(lines)
 
