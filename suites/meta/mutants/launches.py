@@ -127,7 +127,7 @@ _block = 32
 def _clamp(x, out, count, low, high, BLOCK: tl.constexpr):
     index = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     value = tl.load(x + index, mask=index < count, other=0)
-    tl.store(out + index, tl.minimum(tl.maximum(value, low.to(value.dtype)), high.to(value.dtype)), mask=index < count)
+    tl.store(out + index, tl.minimum(tl.maximum(value, low), high).to(value.dtype), mask=index < count)
 
 
 @fault("F5", "tilelang#3024")
