@@ -8,11 +8,13 @@ implementation must be right in each of these ways.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from kernels.toolchains.cxx.target import VARIABLE, Target
+from platforms import cxx_sanitizer
+from platforms.outcome import Damage
 from platforms.platform import Absent, Platform
 from platforms.probe import Probe
 from platforms.tools import COMPILERS, CROSS, EMULATORS, first_of
@@ -60,6 +62,12 @@ class Cpp(Platform):
         from platforms.cxx_trial import lacking_in_cpp
 
         return {**super().capabilities(), **lacking_in_cpp()}
+
+    def findings(self) -> Iterable[Damage]:
+        return cxx_sanitizer.findings()
+
+    def sanitized(self) -> Platform | Absent:
+        return cxx_sanitizer.sanitized(self)
 
 
 @dataclass(frozen=True, kw_only=True)

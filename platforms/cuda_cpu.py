@@ -6,11 +6,13 @@ A kernel that lacks a barrier is right in one order of the fibers and wrong in a
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from platforms import cxx_sanitizer
 from platforms.cpp import compiled, why_no_compiler
+from platforms.outcome import Damage
 from platforms.platform import Absent, Platform
 from platforms.probe import Probe
 from platforms.tools import COMPILERS, first_of
@@ -67,6 +69,12 @@ class CudaCpu(Platform):
         from platforms.cuda_trial import lacking_in_cuda
 
         return {**super().capabilities(), **lacking_in_cuda(self.device)}
+
+    def findings(self) -> Iterable[Damage]:
+        return cxx_sanitizer.findings()
+
+    def sanitized(self) -> Platform | Absent:
+        return cxx_sanitizer.sanitized(self, "--param=asan-stack=0")  # it takes a fiber's stack for a heap
 
 
 def find(probe: Probe, claims: Sequence[Claim]) -> Iterator[Platform | Absent]:

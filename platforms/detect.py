@@ -33,6 +33,13 @@ class Detection:
     absent: list[tuple[str, str]]
 
 
+def sanitized(detection: Detection) -> Detection:
+    """Return ``detection`` with a sanitizer on every platform; those that have none are absent."""
+    results = [platform.sanitized() for platform in detection.found]
+    absent = [(result.name, result.reason) for result in results if isinstance(result, Absent)]
+    return Detection([one for one in results if isinstance(one, Platform)], detection.absent + absent)
+
+
 def detect(probe: Probe, *, chosen: str | None = None) -> Detection:
     """Return the platforms of the machine that ``probe`` describes; asks nothing else and imports no toolchain.
 

@@ -23,6 +23,7 @@ from golden.sample import sampled, unjudgeable
 from kernels.operation import Operation
 from kernels.registry import Implementation
 from platforms.allocations import GuardedAllocations
+from platforms.bare import BareInputs
 from platforms.far import NoMemory
 from platforms.limits import memory_limited, out_of_memory
 from platforms.memory import Arena
@@ -123,10 +124,14 @@ def _call(bench: Bench, poison: int, canary: int) -> Call:
     case, inputs = bench.case, bench.inputs
     placements = {name: layout.place(values.shape, case.spec(name).layout) for name, values in inputs.items()}
     dtypes = {name: form.dtype for name, form in operation.forms(case).items()}
-    arena = Arena(inputs, placements, dtypes, platform.device, canary)
+    arena = (
+        BareInputs(inputs, placements, dtypes, platform.device)
+        if platform.sanitizer
+        else Arena(inputs, placements, dtypes, platform.device, canary)
+    )
     forms = list(operation.results(case).values())
     largest = max(forms, key=lambda form: form.size)
-    guarded = not paradigm_of(implementation.paradigm).unguarded
+    guarded = not platform.sanitizer and not paradigm_of(implementation.paradigm).unguarded
     allocations = GuardedAllocations(platform.device, poison, canary)
     if largest.size <= HUGE:
         for form in forms:
@@ -159,6 +164,8 @@ def _call(bench: Bench, poison: int, canary: int) -> Call:
             call.damage.append(Damage(kind, str(error)[:_LONGEST]))
     if not call.lost:
         call.damage += [*arena.damage(), *allocations.damage()]
+    if platform.sanitizer:
+        call.damage += platform.findings()
     return call
 
 
@@ -204,7 +211,7 @@ def _answers(platform: Platform) -> bool:
     return True
 
 
-def _checked(result: object, arena: Arena, device: str) -> list[torch.Tensor]:
+def _checked(result: object, arena: Arena | BareInputs, device: str) -> list[torch.Tensor]:
     """Return the results if they can be judged; raises NotAResult."""
     several = list(result) if isinstance(result, tuple) and result else [result]
     tensors = [_checked_one(one, arena, device) for one in several]
@@ -214,7 +221,7 @@ def _checked(result: object, arena: Arena, device: str) -> list[torch.Tensor]:
     return tensors
 
 
-def _checked_one(result: object, arena: Arena, device: str) -> torch.Tensor:
+def _checked_one(result: object, arena: Arena | BareInputs, device: str) -> torch.Tensor:
     if not isinstance(result, torch.Tensor):
         raise NotAResult(
             f"the kernel returned {_article(result)}, and an implementation returns a new torch.Tensor, "

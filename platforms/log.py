@@ -45,6 +45,16 @@ def tail_of(descriptor: int) -> str:
     return "\n".join(line[:_LONGEST_LINE] for line in lines[-_TAIL_LINES:])
 
 
+def taken_from(descriptor: int) -> str:
+    """Return all of a file of output, which is empty then; "" if it is no file."""
+    try:
+        data = os.pread(descriptor, os.fstat(descriptor).st_size, 0)
+        os.ftruncate(descriptor, 0)
+    except OSError:
+        return ""
+    return data.decode(errors="replace").replace("\0", "")
+
+
 def _shortened(lines: list[str]) -> list[str]:
     """Return ``lines`` with faulthandler's traceback, innermost frame first, cut where the kernel was called."""
     starts = [number for number, line in enumerate(lines) if line.endswith("(most recent call first):")]

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from typing import Any
 
+from platforms import nvidia_sanitizer
+from platforms.outcome import Damage
 from platforms.platform import Absent, Platform
 from platforms.probe import Probe
 from platforms.vendors import Claim
@@ -111,6 +114,16 @@ class Nvidia(Platform):
             why = f"it generates Triton kernels here, and triton: {lacking['triton']}"
             lacking |= {"inductor": why, "ninetoothed": why}
         return lacking
+
+    def findings(self) -> Iterable[Damage]:
+        try:
+            self.synchronize()
+        except RuntimeError:
+            time.sleep(1)  # until the report is there
+        return nvidia_sanitizer.findings()
+
+    def sanitized(self) -> Platform | Absent:
+        return nvidia_sanitizer.sanitized(self)
 
     def for_worker(self, index: int) -> Platform:
         """Return this platform with one device visible: the devices are dealt out to the processes in turn."""

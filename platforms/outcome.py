@@ -9,12 +9,21 @@ import numpy as np
 STATUSES = ("returned", "raised", "crashed", "hung", "unsupported")
 """How a run can end. ``unsupported``: it was not run, because the platform or the implementation says it cannot."""
 
-DAMAGES = ("recompiled", "inconsistent", "dishonest", "out of bounds", "input changed", "unwritten", "conflict")
+DAMAGES = (
+    "recompiled",
+    "inconsistent",
+    "dishonest",
+    "undefined",
+    "out of bounds",
+    "input changed",
+    "unwritten",
+    "conflict",
+)
 """What a run can do that it must not.
 
 ``recompiled``: equal calls were compiled anew; ``inconsistent``: equal questions got answers that differ;
-``dishonest``: what answered is not what was asked. The others are done to memory; ``conflict``: programs of one launch
-touched the same place, in no defined order.
+``dishonest``: what answered is not what was asked; ``undefined``: the language leaves open what it does. The others are
+done to memory; ``conflict``: programs of one launch touched the same place, in no defined order.
 """
 
 

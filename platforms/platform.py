@@ -23,6 +23,7 @@ from dataclasses import dataclass, field, fields
 from typing import Any
 
 from kernels.features import check
+from platforms.outcome import Damage
 
 VARIABLE = "PORTOLAN_RUNNER"
 """The environment variable that tells a runner which platform and kernels it is for; see :mod:`platforms.preload`."""
@@ -57,6 +58,8 @@ class Platform:
             tens of milliseconds), or ``"spawn"`` (a fresh one, in seconds) for runtimes that cannot be forked.
         on_request: it is only used when ``--platform`` names it, because it asks a question that not every run asks.
         threads: how many threads torch may use for one operation on the host.
+        sanitizer: what watches its kernels, or ""; their tensors then lie alone, so that it sees where each ends.
+        launcher: the command that its worker is started by, with that of Python behind it.
     """
 
     name: str
@@ -70,16 +73,19 @@ class Platform:
     start_method: str = "forkserver"
     on_request: bool = False
     threads: int = 1
+    sanitizer: str = ""
+    launcher: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "paradigms", tuple(self.paradigms))
         object.__setattr__(self, "features", tuple(self.features))
+        object.__setattr__(self, "launcher", tuple(self.launcher))
         check(self.features)
 
     def __hash__(self) -> int:
         return hash(self.name)
 
-    # Hooks. All but the last run in the worker.
+    # Hooks. All but the last two run in the worker.
 
     def prepare(self) -> None:
         """Get ready for kernel files to be imported.
@@ -115,6 +121,7 @@ class Platform:
             "machine": platform.machine(),
             "device": self.device,
             "threads": torch.get_num_threads(),
+            **({"sanitizer": self.sanitizer} if self.sanitizer else {}),
         }
 
     def capabilities(self) -> dict[str, str]:
@@ -149,6 +156,14 @@ class Platform:
         None where there are no graphs. Raises whatever the runtime raises where ``function`` cannot be captured.
         """
         return None
+
+    def findings(self) -> Iterable[Damage]:
+        """Return what kernels did according to its sanitizer, as far as it was not said before."""
+        return ()
+
+    def sanitized(self) -> Platform | Absent:
+        """Return this platform with a sanitizer that watches its kernels, or why there is none."""
+        return Absent(self.name, f"platform {self.name} has no sanitizer")
 
     def for_worker(self, index: int) -> Platform:
         """Return this platform as process ``index`` of several side by side should use it; hook for many devices."""

@@ -178,7 +178,8 @@ class _Remote(_Worker):
         self._lock = threading.Lock()
         # Another execution model might run the keeper in a thread, and only a main thread may set signal handlers.
         self._group = execnet.Group()
-        spec = f"popen//python={shlex.quote(sys.executable)}//execmodel=main_thread_only"
+        python = shlex.join([*platform.launcher, sys.executable])
+        spec = f"popen//python={python}//execmodel=main_thread_only"
         self._channel = self._group.makegateway(spec).remote_exec(_KEEPER)
         self._channel.send(str(_ROOT))
         self._channel.send(

@@ -156,8 +156,11 @@ class Runner:
     def _outcome(self, call: Call, digest: str) -> Outcome:
         if call.lost:
             self.spoilt = "the device does not answer after an error"
-            message = f"{call.message}\n{_last_words()}".strip()
-            return Outcome("crashed", seconds=call.seconds, message=message, input_digest=digest)
+            message = "\n".join(filter(None, [*(one.detail for one in call.damage), call.message, _last_words()]))
+            damage = tuple(call.damage)
+            return Outcome("crashed", damage=damage, seconds=call.seconds, message=message, input_digest=digest)
+        if self.platform.sanitizer and call.damage:
+            self.spoilt = "a sanitizer may tell of each place only once"
         if (
             any(one.kind == "out of bounds" for one in call.damage)
             and self.platform.device == "cpu"

@@ -23,6 +23,7 @@ VERDICTS = (
     "inconsistent",
     "wrong",
     "dishonest",
+    "undefined",
     "unwritten",
     "out of bounds",
     "input changed",

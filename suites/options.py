@@ -52,6 +52,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         metavar="PATH",
         help="also test the implementations (and operations) in this file or folder; repeatable",
     )
+    group.addoption(
+        "--sanitize",
+        action="store_true",
+        help="have a sanitizer watch the kernels, on the platforms that have one; slower, and without guard bands",
+    )
     group.addoption("--bundle", metavar="DIR", help="where the run's records go (default: a new folder in reports/out)")
     group.addoption(
         "--time-limit",

@@ -23,7 +23,7 @@ import pytest
 from golden.case import Case, CaseError
 from golden.frozen import FrozenError, corpus, version
 from kernels.registry import Catalogue, KernelFileError, load
-from platforms.detect import Detection, DetectionError, detect
+from platforms.detect import Detection, DetectionError, detect, sanitized
 from platforms.gather import probe
 from platforms.pool import Pool
 from platforms.probe import Probe
@@ -59,8 +59,9 @@ class Session:
 
     @property
     def replay_options(self) -> str:
-        """What a replay command needs beside the case: where this run's kernels are."""
-        return " ".join(f"--kernels={shlex.quote(path)}" for path in self.config.getoption("kernels"))
+        """What a replay command needs beside the case: where this run's kernels are, and what watches them."""
+        kernels = [f"--kernels={shlex.quote(path)}" for path in self.config.getoption("kernels")]
+        return " ".join([*kernels, *(["--sanitize"] if self.config.getoption("sanitize") else [])])
 
     @functools.cached_property
     def probe(self) -> Probe:
@@ -72,6 +73,8 @@ class Session:
         """The platforms that are here; several devices of one kind are spread over the workers of pytest-xdist."""
         asked = self.selection.platforms
         detection = _user_error(lambda: detect(self.probe, chosen=asked[0] if len(asked) == 1 else None))
+        if self.config.getoption("sanitize"):
+            detection = sanitized(detection)
         index = getattr(self.config, "workerinput", {}).get("workerid", "gw0").removeprefix("gw")
         return replace(detection, found=[platform.for_worker(int(index)) for platform in detection.found])
 

@@ -159,6 +159,7 @@ def test_outcomes() -> None:
         "inconsistent": "fail",
         "wrong": "fail",
         "dishonest": "fail",
+        "undefined": "fail",
         "unwritten": "fail",
         "out of bounds": "fail",
         "input changed": "fail",

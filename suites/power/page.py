@@ -53,8 +53,8 @@ def _summary(suite: Sequence[Trial], wrong: Mapping[str, Fault]) -> str:
     if untried := sorted(set(wrong) - tried):
         names = ", ".join(f"`{name}`" for name in untried)
         lines.append(
-            "Not tried here, for want of their platforms, or since they need tensors of gigabytes or the streams of a"
-            f" device, with which other tests try them: {names}."
+            "Not tried here, for want of their platforms, or since they need tensors of gigabytes, the streams of a"
+            f" device or a sanitizer, with which other tests try them: {names}."
         )
     if missed := sorted({f"`{trial.kernel}`" for trial in suite if not trial.noticed}):
         lines.append(f"Not noticed with some seed: {', '.join(missed)}.")

@@ -29,8 +29,8 @@ from suites.power.peers import LARGEST, PEERS, Peer
 from suites.run import Run, share
 from suites.subject import Selection, Subject, select
 
-ELSEWHERE = ("large.py", "large_triton.py", "streams.py")
-"""Files whose kernels need tensors of gigabytes or a device's streams: other tests hold them against those."""
+ELSEWHERE = ("large.py", "large_triton.py", "streams.py", "unseen.py")
+"""Files whose kernels need tensors of gigabytes, a device's streams or a sanitizer: other tests have those."""
 
 SUITE, SMALLEST, RIGHT, AGAIN = "suite", "smallest case", "right", "again"
 """Who noticed something, beside the peers: the suite on drawn cases, and its search for the smallest; the suite on

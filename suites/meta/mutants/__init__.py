@@ -54,7 +54,7 @@ CLASSES: Mapping[str, str] = {
     "formula": "another function than the contract's, of nearly the same values",
     "overflow": "intermediates that leave the range where the result does not",
     "cancellation": "a difference of sums that are almost equal",
-    "bounds": "writes beyond a tensor, or between its rows",
+    "bounds": "accesses beyond a tensor, or between its rows",
     "inputs": "inputs that are written to",
     "index": "the wrong row, head, group or page: values that are right elsewhere",
     "form": "a result of another shape, dtype or kind than was promised",
