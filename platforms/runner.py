@@ -20,7 +20,7 @@ from kernels.operation import Operation
 from kernels.registry import Catalogue, Implementation
 from platforms import contracts, wire
 from platforms.execution import Bench, Call, describe, execute, too_huge
-from platforms.far import NoMemory
+from platforms.far import FAR, NoMemory
 from platforms.log import tail_of
 from platforms.outcome import Outcome
 from platforms.platform import Platform
@@ -124,13 +124,11 @@ class Runner:
         if reason := too_huge(self.platform, operation, case):
             return reason
         forms = operation.forms(case)
-        # On a CPU what lies between far slices is never mapped; an output is there twice, as it is and in a copy.
+        # On a CPU what nobody touches is never mapped; an output is there twice, as it is and in a copy.
         extents = {name: layout.place(form.shape, case.spec(name).layout).extent for name, form in forms.items()}
         mapped = self.platform.device != "cpu"
         inputs = sum(
-            extent * dtype_of(forms[name].dtype).itemsize
-            for name, extent in extents.items()
-            if mapped or "far" not in layout.parse(case.spec(name).layout)
+            extent * dtype_of(forms[name].dtype).itemsize for name, extent in extents.items() if mapped or extent < FAR
         )
         needed = inputs + 3 * sum(one.size * dtype_of(one.dtype).itemsize for one in operation.results(case).values())
         free = self.platform.free_bytes() if needed >= _SMALL else None

@@ -82,11 +82,11 @@ class Run:
         reasons = {dtype: next((known[key] for key in tried if key in known), "") for dtype, tried in keys.items()}
         return {dtype: reason for dtype, reason in reasons.items() if reason}
 
-    def one(self, subject: Subject, case: Case, *, suite: str, contract: str = "") -> Record:
+    def one(self, subject: Subject, case: Case, *, suite: str, contract: str = "", checked: bool = True) -> Record:
         """Run ``case`` on ``subject``; return the record, which has been written.
 
-        With a ``contract`` (:mod:`platforms.contracts`), that is checked. Each of several outputs is judged and
-        recorded, and the record with the worst verdict returned.
+        With a ``contract`` (:mod:`platforms.contracts`), that is checked, or named alone where its case is all there is
+        to it. Each of several outputs is judged and recorded, and the record with the worst verdict returned.
         """
         subject.operation.check(case)
         reason = self.lacking(subject).get(case.dtype)
@@ -94,7 +94,7 @@ class Run:
             reason = f"written for {', '.join(subject.dtypes)}, not {case.dtype}"
         if reason := reason or subject.implementation.refuses(case):
             return self._record(subject, case, suite, "unsupported", message=reason)
-        ran = self.execute(subject, case, contract=contract)
+        ran = self.execute(subject, case, contract=contract if checked else "")
         outputs = [ran, *(replace(ran, results=other, message=said, damage=()) for said, other in ran.others)]
         if contract:
             outputs = [replace(one, message=f"contract {contract}; {one.message}".rstrip("; ")) for one in outputs]

@@ -7,8 +7,9 @@ from dataclasses import replace
 from typing import Any
 
 from golden.case import Case, CaseError, TensorSpec
+from golden.dtypes import dtype_of
 from platforms.paradigm import paradigm_of
-from suites.large.cases import many_cases
+from suites.large.cases import far_cases, many_cases
 from suites.subject import Subject
 
 
@@ -62,6 +63,27 @@ def edges(subject: Subject, case: Case) -> Iterable[Case]:
 def many_rows(subject: Subject, case: Case) -> Iterable[Case]:
     """Yield cases of more tiny rows than an axis of a grid may hold, where so large a launch takes no time."""
     return many_cases(subject.operation, [case.dtype]) if subject.platform.programs is None else []
+
+
+def far(subject: Subject, case: Case) -> Iterable[Case]:
+    """Yield cases whose offsets reach 2**31 - 1, 2**31 and 2**31 + 1: between slices, and to where tensors begin.
+
+    A device has all the memory between, so that its cases are of the narrowest dtype.
+    """
+    if paradigm_of(subject.implementation.paradigm).costly:
+        return  # each would be built anew
+    host = subject.platform.device == "cpu"
+    dtype = case.dtype if host else min(subject.dtypes, key=lambda one: dtype_of(one).itemsize)
+    slices = far_cases(subject.operation, [dtype], 31)
+    yield from slices
+    for one in slices[:1]:
+        for offset in (2**31 - 1, 2**31, 2**31 + 1):
+            tensors = {
+                name: replace(spec, layout=f"offset{offset}")
+                for name, spec in one.tensors.items()
+                if "far" in spec.layout
+            }
+            yield replace(one, tensors={**one.tensors, **tensors})
 
 
 def _with_one_of(dims: Any, *sizes: int) -> Iterator[dict[str, Any]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from suites.contracts.cases import (
     and_with_normal_values,
     edges,
+    far,
     many_rows,
     with_normal_values,
     with_other_values,
@@ -21,6 +22,7 @@ CONTRACTS = (
     Contract("layouts", cases=with_repeated_slices),
     Contract("edges", checked=False, cases=edges),
     Contract("many_rows", checked=False, cases=many_rows),
+    Contract("far", checked=False, cases=far),
     Contract("rows"),
     Contract("target"),
     Contract("honest"),

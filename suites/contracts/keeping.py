@@ -90,8 +90,11 @@ class _Trial:
 
 def _checked(run: Run, subject: Subject, suite: str, contract: Contract, case: Case) -> Record:
     """Return the worst record of one contract on all that it makes of one case; in terms of that case."""
-    check = contract.name if contract.checked else ""
-    records = [run.one(subject, one, suite=suite, contract=check) for one in contract.cases(subject, case)]
+    name = "" if contract is PLAIN else contract.name
+    records = [
+        run.one(subject, one, suite=suite, contract=name, checked=contract.checked)
+        for one in contract.cases(subject, case)
+    ]
     reason = f"contract {contract.name}; there is no case of it"
     return worst(records) if records else run.leave_out(subject, case, suite=suite, reason=reason)
 

@@ -12,6 +12,7 @@ BROKEN = {
     "relu/torch/breaks_fresh": ("wrong", "contract fresh"),
     "relu/torch/breaks_layouts": ("wrong", "contract layouts"),
     "relu/torch/breaks_surroundings": ("out of bounds", "contract surroundings"),
+    "relu/torch/wrong_offset_in_32_bits": ("wrong", "contract far"),
     "relu/torch/breaks_target": ("wrong", "contract target"),
     "relu/triton/breaks_honest": ("dishonest", "contract honest"),
     "relu/triton/breaks_tuned": ("unwritten", "contract tuned"),
@@ -25,8 +26,9 @@ BROKEN = {
 @pytest.fixture(scope="module")
 def checked(tmp_path_factory: pytest.TempPathFactory) -> Finished:
     """One run of the contracts over kernels that break them, with correct twins among them."""
-    kernels = ("--kernels", MUTANTS / "contracts.py", "--kernels", MUTANTS / "tuned.py")
-    chosen = ("--implementation", "*/*/breaks_*,*/*/keeps_*,*/*/declares_*", "--platform", "cpu,interpreter")
+    kernels = [word for name in ("contracts", "tuned", "large") for word in ("--kernels", MUTANTS / f"{name}.py")]
+    named = "*/*/breaks_*,*/*/keeps_*,*/*/declares_*,relu/torch/wrong_offset_in_32_bits"
+    chosen = ("--implementation", named, "--platform", "cpu,interpreter")
     bundle = tmp_path_factory.mktemp("contracts") / "bundle"
     return run_pytest(*kernels, *chosen, bundle=bundle, suite="contracts")
 

@@ -40,7 +40,8 @@ def call(
     storages = {tensor.untyped_storage().data_ptr(): tensor.untyped_storage() for tensor in tensors}
     for storage in storages.values():
         if storage.nbytes() > LARGEST:
-            raise MemoryError(f"an emulated program takes {LARGEST >> 20} MiB of one tensor, not {storage.nbytes()} B")
+            size = f"{storage.nbytes() / 2**30:.1f} GiB"
+            raise MemoryError(f"an emulated program takes {LARGEST >> 20} MiB of one tensor, not {size}")
     memories = [_bytes_of(storage) for storage in storages.values()]
     number = {address: index for index, address in enumerate(storages)}
     places = [number[tensor.untyped_storage().data_ptr()] for tensor in tensors]

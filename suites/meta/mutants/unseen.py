@@ -22,8 +22,6 @@ def _relu(paradigm, kernel, kind=None, report=""):
 
 
 breaks_reading = _relu("cpp", "breaks_reading", "bounds", "none: a prefetch past the end, of what nobody takes")
-breaks_integers = _relu(
-    "cpp", "breaks_integers", "F9", "none: 32 bits that overflow, which nobody takes"
-)
+breaks_integers = _relu("cpp", "breaks_integers", "F9", "none: 32 bits that overflow, which nobody takes")
 keeps_reading = _relu("cpp", "keeps_reading")
 breaks_shared = _relu("cuda", "breaks_shared", "bounds", "none: the next thread's slot in shared memory")
