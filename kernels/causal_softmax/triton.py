@@ -12,10 +12,20 @@ import triton
 import triton.language as tl
 
 from kernels import implementation
-from kernels.toolchains.triton import LONGEST_BLOCK, TILE, along, covering, inner_sizes, offsets, row_block, wide
+from kernels.toolchains.triton import (
+    LONGEST_BLOCK,
+    ROW_SIZES,
+    TILE,
+    along,
+    covering,
+    inner_sizes,
+    offsets,
+    row_block,
+    wide,
+)
 
 
-@triton.jit
+@triton.jit(do_not_specialize=ROW_SIZES)
 def _masked(
     x, out, rows, length, size1, size2, size3, x0, x1, x2, x3, step,
     ROWS: tl.constexpr, BLOCK: tl.constexpr, WIDE: tl.constexpr,
@@ -37,7 +47,7 @@ def _masked(
         tl.store(out + row * length + column, share, mask=inside & (column < length))
 
 
-@triton.jit
+@triton.jit(do_not_specialize=ROW_SIZES)
 def _skipping(
     x, out, rows, length, size1, size2, size3, x0, x1, x2, x3, step,
     ROWS: tl.constexpr, BLOCK: tl.constexpr, WIDE: tl.constexpr,
@@ -65,7 +75,7 @@ def _skipping(
         tl.store(out + row * length + column, nothing, mask=inside & (column < length))
 
 
-@triton.jit
+@triton.jit(do_not_specialize=ROW_SIZES)
 def _one_block(
     x, out, rows, length, size1, size2, size3, x0, x1, x2, x3, step,
     ROWS: tl.constexpr, BLOCK: tl.constexpr, WIDE: tl.constexpr,
@@ -92,19 +102,27 @@ def _launch(kernel: Any, x: torch.Tensor, block: int) -> torch.Tensor:
     return out
 
 
-@implementation("causal_softmax", paradigm="triton")
+@implementation("causal_softmax", paradigm="triton", batch_invariant=True)
 def three_pass(x: torch.Tensor) -> torch.Tensor:
     """Return the causal softmax: whole rows, masked, in a pass for the maximum, one for the sum and one to write."""
     return _launch(_masked, x, covering(x.shape[-1], 256))
 
 
-@implementation("causal_softmax", paradigm="triton", optimizes="three_pass", technique="unseen blocks are skipped")
+@implementation(
+    "causal_softmax",
+    paradigm="triton",
+    optimizes="three_pass",
+    technique="unseen blocks are skipped",
+    batch_invariant=True,
+)
 def skipping(x: torch.Tensor) -> torch.Tensor:
     """Return the causal softmax: blocks that lie beyond the diagonal are not read, and written as zeros."""
     return _launch(_skipping, x, covering(x.shape[-1], 256))
 
 
-@implementation("causal_softmax", paradigm="triton", optimizes="three_pass", technique="row kept in registers")
+@implementation(
+    "causal_softmax", paradigm="triton", optimizes="three_pass", technique="row kept in registers", batch_invariant=True
+)
 def one_block(x: torch.Tensor) -> torch.Tensor:
     """Return the causal softmax: rows of up to :data:`LONGEST_BLOCK` elements are read once."""
     if x.shape[-1] > LONGEST_BLOCK:

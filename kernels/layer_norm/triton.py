@@ -9,7 +9,7 @@ import triton
 import triton.language as tl
 
 from kernels import implementation
-from kernels.toolchains.triton import inner_sizes, offsets, strides, wide
+from kernels.toolchains.triton import ROW_SIZES, inner_sizes, offsets, strides, wide
 
 # A number that is an argument reaches a kernel as float32, which is too little for float64: it must be a constant.
 
@@ -38,7 +38,7 @@ def _write(
     tl.store(target + column, normal * scale + shift, mask=inside & (column < length))
 
 
-@triton.jit
+@triton.jit(do_not_specialize=ROW_SIZES)
 def _three_pass(
     x, weight, bias, out, rows, length, size1, size2, size3, x0, x1, x2, x3, step, weight_step, bias_step,
     EPS: tl.constexpr, ROWS: tl.constexpr, BLOCK: tl.constexpr, WIDE: tl.constexpr,
@@ -61,7 +61,7 @@ def _three_pass(
         _write(out + row * length, inside, start, length, normal, weight, bias, weight_step, bias_step, BLOCK, WIDE)
 
 
-@triton.jit
+@triton.jit(do_not_specialize=ROW_SIZES)
 def _one_block(
     x, weight, bias, out, rows, length, size1, size2, size3, x0, x1, x2, x3, step, weight_step, bias_step,
     EPS: tl.constexpr, ROWS: tl.constexpr, BLOCK: tl.constexpr, WIDE: tl.constexpr,
@@ -91,13 +91,15 @@ def _launch(
     return out
 
 
-@implementation("layer_norm", paradigm="triton")
+@implementation("layer_norm", paradigm="triton", batch_invariant=True)
 def three_pass(x: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor, *, eps: float) -> torch.Tensor:
     """Return ``x`` normalized along its last axis: a pass for the mean, one for the variance, one to write."""
     return _launch(_three_pass, x, weight, bias, eps, min(TILE, triton.next_power_of_2(x.shape[-1])))
 
 
-@implementation("layer_norm", paradigm="triton", optimizes="three_pass", technique="row kept in registers")
+@implementation(
+    "layer_norm", paradigm="triton", optimizes="three_pass", technique="row kept in registers", batch_invariant=True
+)
 def one_block(x: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor, *, eps: float) -> torch.Tensor:
     """Return ``x`` normalized along its last axis: a row of up to :data:`LONGEST_BLOCK` elements is read once."""
     if x.shape[-1] > LONGEST_BLOCK:

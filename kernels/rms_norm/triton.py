@@ -11,6 +11,7 @@ import triton.language as tl
 from kernels import implementation
 from kernels.toolchains.triton import (
     LONGEST_BLOCK,
+    ROW_SIZES,
     TILE,
     along,
     covering,
@@ -32,7 +33,7 @@ def _write(target, inside, start, length, normal, weight, weight_step, BLOCK: tl
     tl.store(target + column, normal * scale, mask=inside & (column < length))
 
 
-@triton.jit
+@triton.jit(do_not_specialize=ROW_SIZES)
 def _two_pass(
     x, weight, out, rows, length, size1, size2, size3, x0, x1, x2, x3, step, weight_step,
     EPS: tl.constexpr, ROWS: tl.constexpr, BLOCK: tl.constexpr, WIDE: tl.constexpr,
@@ -49,7 +50,7 @@ def _two_pass(
         _write(out + row * length, inside, start, length, normal, weight, weight_step, BLOCK, WIDE)
 
 
-@triton.jit
+@triton.jit(do_not_specialize=ROW_SIZES)
 def _one_block(
     x, weight, out, rows, length, size1, size2, size3, x0, x1, x2, x3, step, weight_step,
     EPS: tl.constexpr, ROWS: tl.constexpr, BLOCK: tl.constexpr, WIDE: tl.constexpr,
@@ -61,7 +62,7 @@ def _one_block(
     _write(out + row * length, inside, 0, length, block * scale, weight, weight_step, BLOCK, WIDE)
 
 
-@triton.jit
+@triton.jit(do_not_specialize=ROW_SIZES)
 def _lane_by_lane(
     x, weight, out, rows, length, size1, size2, size3, x0, x1, x2, x3, step, weight_step,
     EPS: tl.constexpr, ROWS: tl.constexpr, BLOCK: tl.constexpr, WIDE: tl.constexpr,
@@ -143,19 +144,27 @@ def _in_pieces(x: torch.Tensor, weight: torch.Tensor, eps: float, *, atomic: boo
     return out
 
 
-@implementation("rms_norm", paradigm="triton")
+@implementation("rms_norm", paradigm="triton", batch_invariant=True)
 def two_pass(x: torch.Tensor, weight: torch.Tensor, *, eps: float) -> torch.Tensor:
     """Return ``x`` normalized along its last axis: a pass for the squares, and one to write."""
     return _launch(_two_pass, x, weight, eps, covering(x.shape[-1]))
 
 
-@implementation("rms_norm", paradigm="triton", optimizes="two_pass", technique="a sum for each lane, added up once")
+@implementation(
+    "rms_norm",
+    paradigm="triton",
+    optimizes="two_pass",
+    technique="a sum for each lane, added up once",
+    batch_invariant=True,
+)
 def vectorized(x: torch.Tensor, weight: torch.Tensor, *, eps: float) -> torch.Tensor:
     """Return ``x`` normalized along its last axis: each lane adds up its own squares, and lanes are summed once."""
     return _launch(_lane_by_lane, x, weight, eps, covering(x.shape[-1]))
 
 
-@implementation("rms_norm", paradigm="triton", optimizes="two_pass", technique="row kept in registers")
+@implementation(
+    "rms_norm", paradigm="triton", optimizes="two_pass", technique="row kept in registers", batch_invariant=True
+)
 def one_block(x: torch.Tensor, weight: torch.Tensor, *, eps: float) -> torch.Tensor:
     """Return ``x`` normalized along its last axis: a row of up to :data:`LONGEST_BLOCK` elements is read once."""
     if x.shape[-1] > LONGEST_BLOCK:

@@ -25,6 +25,10 @@ TILE = 1024
 LONGEST_BLOCK = 8192
 """The longest row that a program holds at once; the registers have no room for longer ones."""
 
+ROW_SIZES = ("size1", "size2", "size3")
+"""Arguments that only say how many rows there are. A kernel that is compiled apart for a size of 1, or for multiples
+of 16, may get other layouts there, and so sum up its rows in another order."""
+
 
 @triton.jit
 def offsets(index, size1, size2, size3, stride0, stride1, stride2, stride3):
