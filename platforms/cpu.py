@@ -32,6 +32,7 @@ class Cpu(Platform):
     paradigms: tuple[str, ...] = ("torch", "inductor", "tilelang")
     refusals: Mapping[str, str] = field(default_factory=lambda: dict(_WHY_NOT))
     budget: int = 2**18
+    wave: int = 2**15  # elements that torch gives to one of its threads at a time
     path: str = ""
 
     def open(self) -> None:

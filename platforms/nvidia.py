@@ -143,7 +143,7 @@ def find(probe: Probe, claims: Sequence[Claim]) -> Iterator[Platform | Absent]:
     """Yield NVIDIA's platform, or why it is not there: another vendor may be answering to torch.cuda."""
     others = [claim for claim in claims if claim.vendor != "nvidia" and claim.device == "cuda"]
     if any(claim.vendor == "nvidia" for claim in claims):
-        yield Nvidia(visible=_visible(probe), features=_features(probe))
+        yield Nvidia(visible=_visible(probe), features=_features(probe), wave=_wave(probe))
     elif others:
         yield Absent("nvidia", f"torch.cuda answers for {others[0].vendor} here: {others[0].sign}")
     else:
@@ -156,6 +156,12 @@ def _visible(probe: Probe) -> tuple[str, ...]:
     count = len(probe.devices_of("cuda"))
     names = [name.strip() for name in named.split(",") if name.strip()][:count]
     return tuple(names) or tuple(str(index) for index in range(count))
+
+
+def _wave(probe: Probe) -> int:
+    """Return how many threads the largest device runs at once."""
+    limits = [device.limits for device in probe.devices_of("cuda")]
+    return max(one.get("multi_processor_count", 0) * one.get("max_threads_per_multi_processor", 0) for one in limits)
 
 
 def _features(probe: Probe) -> tuple[str, ...]:

@@ -54,6 +54,7 @@ class Platform:
         budget: the largest number of elements that a tensor of a case should have here, so that a case takes
             a reasonable time.
         programs: the largest number of programs that one launch should have here, or None where it does not matter.
+        wave: how many threads its device runs at once, so that work for more comes in turns; 0 where that is no matter.
         start_method: how a runner comes to be: ``"forkserver"`` (a copy of a process that has everything imported, in
             tens of milliseconds), or ``"spawn"`` (a fresh one, in seconds) for runtimes that cannot be forked.
         on_request: it is only used when ``--platform`` names it, because it asks a question that not every run asks.
@@ -70,6 +71,7 @@ class Platform:
     environment: Mapping[str, str] = field(default_factory=dict)
     budget: int = 2**18
     programs: int | None = None
+    wave: int = 0
     start_method: str = "forkserver"
     on_request: bool = False
     threads: int = 1

@@ -14,8 +14,8 @@ from platforms.outcome import Damage, Result
 CALLS = 30
 """How often the same is asked, where there is time for it."""
 
-_LEAST, _SECONDS = 3, 0.2
-"""How many calls there are in any case, and for how long there are more."""
+_LEAST, _SECONDS, _SECONDS_BEYOND = 3, 0.2, 1.0
+"""How many calls there are in any case, and for how long there are more: longer where they take several waves."""
 
 
 def check(bench: Bench) -> Call:
@@ -23,7 +23,9 @@ def check(bench: Bench) -> Call:
     call = execute(bench)
     if call.message:
         return call
-    deadline, calls, different = time.monotonic() + _SECONDS, 1, list[list[Result]]()
+    beyond = 0 < bench.platform.wave < max(array.size for array in bench.inputs.values())
+    deadline = time.monotonic() + (_SECONDS_BEYOND if beyond else _SECONDS)
+    calls, different = 1, list[list[Result]]()
     while calls < _LEAST or (calls < CALLS and time.monotonic() < deadline):
         again, calls = bench.call(), calls + 1
         if again.message:

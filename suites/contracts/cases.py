@@ -8,6 +8,7 @@ from typing import Any
 
 from golden.case import Case, CaseError, TensorSpec
 from golden.dtypes import dtype_of
+from kernels.operation import Operation
 from platforms.paradigm import paradigm_of
 from suites.large.cases import far_cases, many_cases
 from suites.subject import Subject
@@ -39,6 +40,14 @@ def with_normal_values(subject: Subject, case: Case) -> Iterable[Case]:
     yield replace(case, tensors={})
 
 
+def and_beyond_a_wave(subject: Subject, case: Case) -> Iterable[Case]:
+    """Yield the case with normal values, and so enlarged that its elements are more than the device has threads."""
+    for one in with_normal_values(subject, case):
+        yield one
+        if subject.platform.wave and not paradigm_of(subject.implementation.paradigm).costly:
+            yield _grown(subject.operation, one, subject.platform.wave)
+
+
 def with_plain_values(subject: Subject, case: Case) -> Iterable[Case]:
     """Yield the case with normal values in every tensor, and with small whole numbers."""
     yield replace(case, tensors={})
@@ -53,11 +62,8 @@ def edges(subject: Subject, case: Case) -> Iterable[Case]:
         narrow = replace(
             case, dims=dims, tensors={name: TensorSpec(spec.regime) for name, spec in case.tensors.items()}
         )
-        try:
-            subject.operation.check(narrow)
-        except CaseError:
-            continue  # the contract does not allow it
-        yield narrow
+        if _allowed(subject.operation, narrow):
+            yield narrow
 
 
 def many_rows(subject: Subject, case: Case) -> Iterable[Case]:
@@ -84,6 +90,46 @@ def far(subject: Subject, case: Case) -> Iterable[Case]:
                 if "far" in spec.layout
             }
             yield replace(one, tensors={**one.tensors, **tensors})
+
+
+def _grown(operation: Operation, case: Case, wave: int) -> Case:
+    """Return ``case`` with its smallest sizes doubled until a tensor has more than ``wave`` elements, if one may.
+
+    Sizes that are equal grow together, as those of operands and axes that must agree.
+    """
+    while _size(operation, case) <= wave:
+        sizes = sorted({size for size in _flat(case.dims) if size > 1})
+        doubled = (replace(case, dims=_doubled(case.dims, size)) for size in sizes)
+        larger = (one for one in doubled if _allowed(operation, one) and _size(operation, one) > _size(operation, case))
+        following = next(larger, None)
+        if following is None:
+            break
+        case = following
+    return case
+
+
+def _flat(dims: Any) -> Iterator[int]:
+    for value in dims.values():
+        yield from value if isinstance(value, list) else [value]
+
+
+def _doubled(dims: Any, size: int) -> dict[str, Any]:
+    def twice(one: Any) -> Any:
+        return [twice(part) for part in one] if isinstance(one, list) else one * 2 if one == size else one
+
+    return {name: twice(value) for name, value in dims.items()}
+
+
+def _allowed(operation: Operation, case: Case) -> bool:
+    try:
+        operation.check(case)
+    except CaseError:
+        return False
+    return True
+
+
+def _size(operation: Operation, case: Case) -> int:
+    return max(form.size for form in operation.forms(case).values())
 
 
 def _with_one_of(dims: Any, *sizes: int) -> Iterator[dict[str, Any]]:

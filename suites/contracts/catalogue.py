@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from suites.contracts.cases import (
+    and_beyond_a_wave,
     and_with_normal_values,
     edges,
     far,
     many_rows,
-    with_normal_values,
     with_other_values,
     with_plain_values,
     with_repeated_slices,
@@ -16,7 +16,7 @@ from suites.contracts.contract import PLAIN, Contract
 
 CONTRACTS = (
     PLAIN,
-    Contract("deterministic", cases=with_normal_values),
+    Contract("deterministic", cases=and_beyond_a_wave),
     Contract("surroundings", cases=and_with_normal_values),
     Contract("fresh", cases=with_other_values),
     Contract("layouts", cases=with_repeated_slices),

@@ -18,6 +18,7 @@ BROKEN = {
     "relu/triton/breaks_tuned": ("unwritten", "contract tuned"),
     "softmax/torch/breaks_rows": ("inconsistent", "contract rows"),
     "sum/torch/breaks_deterministic": ("inconsistent", "contract deterministic"),
+    "sum/torch/breaks_deterministic_in_waves": ("inconsistent", "contract deterministic"),
     "sum/torch/breaks_metamorphic": ("inconsistent", "contract metamorphic"),
     "transpose/triton/breaks_honest_silently": ("dishonest", "contract honest"),
 }

@@ -23,24 +23,31 @@ def breaks_fresh(x):
     return _REMEMBERED[key].clone(memory_format=torch.contiguous_format)
 
 
-def _every_other_time_a_bit_more(x, dim):
+def _every_other_time_the_other_neighbour(x, dim):
     exact = x.double().sum(dim)
     near = exact.float().contiguous()
     rounded = (near != exact) if x.shape[dim] > 8 and next(_CALLS) % 2 else torch.zeros_like(near, dtype=torch.bool)
-    return torch.where(rounded, torch.nextafter(near, near + 1), near)
+    return torch.where(rounded, torch.nextafter(near, (exact - near).sign().float() * torch.inf), near)
 
 
 @fault("F28", "triton#10590")
 @implementation("sum", paradigm="torch", dtypes=("float32",))
 def breaks_deterministic(x, *, dim):
     """Is one unit in the last place off in every other call, as when atomics add in another order."""
-    return _every_other_time_a_bit_more(x, dim)
+    return _every_other_time_the_other_neighbour(x, dim)
+
+
+@fault("F28", "ROCm/triton#953")
+@implementation("sum", paradigm="torch", dtypes=("float32",))
+def breaks_deterministic_in_waves(x, *, dim):
+    """The same, where there is more work than a thread gets at a time."""
+    return _every_other_time_the_other_neighbour(x, dim) if x.numel() > 2**15 else x.double().sum(dim).float().contiguous()
 
 
 @implementation("sum", paradigm="torch", dtypes=("float32",), deterministic=False)
 def declares_its_spread(x, *, dim):
     """The same, declared: a correct twin."""
-    return _every_other_time_a_bit_more(x, dim)
+    return _every_other_time_the_other_neighbour(x, dim)
 
 
 @fault("F2", "intel-xpu-backend-for-triton#1125")
