@@ -27,9 +27,9 @@ AXES = 4
 class CudaSource:
     """The kernels in a CUDA C++ source; they are built the first time that one of them is called."""
 
-    def __init__(self, python_file: str) -> None:
-        """The source is the file with suffix ``.cu`` beside ``python_file``, of the same name."""
-        self.path = Path(python_file).with_suffix(".cu")
+    def __init__(self, python_file: str, suffix: str = ".cu") -> None:
+        """The source is the file with ``suffix`` beside ``python_file``, of the same name."""
+        self.path = Path(python_file).with_suffix(suffix)
 
     def call(
         self, name: str, *tensors: torch.Tensor, integers: Sequence[int] = (), reals: Sequence[float] = ()

@@ -65,5 +65,9 @@ def _paradigm(name: str, platform: Platform, implementations: list[Implementatio
         from platforms.profile.triton_machine import TritonMachine
 
         return TritonMachine(platform.device)
+    if name in ("cpp", "cuda"):
+        from platforms.profile.compiled_machine import CompiledMachine
+
+        return CompiledMachine(name, platform.device)
     elementwise = [one for one in implementations if one.operation not in _REDUCTIONS]
     return CatalogueMachine(name, elementwise, platform.device)
