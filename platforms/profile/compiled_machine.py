@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Protocol
-
 import numpy as np
 import torch
 
@@ -22,12 +20,8 @@ OF_FLOATS = (
 OF_INTEGERS = ("floor_divide", "remainder", "shift_left", "shift_right")
 """In the order of ``enum OfIntegers`` of the source. ``floor_divide`` is C++'s ``/``."""
 
-SOURCES = {"cpp": Source(__file__), "cuda": CudaSource(__file__, ".cpp")}
+SOURCES: dict[str, Source | CudaSource] = {"cpp": Source(__file__), "cuda": CudaSource(__file__, ".cpp")}
 """The source as each paradigm compiles it."""
-
-
-class _Source(Protocol):
-    def call(self, name: str, *tensors: torch.Tensor, integers: tuple[int, ...] = ()) -> None: ...
 
 
 class CompiledMachine(Machine):
@@ -35,7 +29,7 @@ class CompiledMachine(Machine):
 
     def __init__(self, paradigm: str, device: str) -> None:
         self.name = paradigm
-        self._source: _Source = SOURCES[paradigm]
+        self._source = SOURCES[paradigm]
         self._device = device
 
     def elementwise(self, function: str, dtype: str, *operands: np.ndarray) -> np.ndarray:
