@@ -1,7 +1,11 @@
 """A bundle: the folder that one run on one machine leaves, and the unit that travels between machines.
 
-It holds ``environment.json``, the facts about the run and the machine, and ``records.jsonl``, one record a line. The
-run's first process creates it and its parallel processes join it; nothing needs closing to be readable.
+It holds ``environment.json``, the facts about the run and the machine, ``records.jsonl``, one record a line,
+``samples-*.npz``, a few elements of each output, and ``manifest.json``, which says what all of it is. The run's first
+process creates it and its parallel processes join it; nothing needs closing to be readable. When the run is over the
+bundle is sealed: from then on every file has a checksum.
+
+No code comes out of a bundle: it is JSON, and arrays that are loaded without pickle.
 """
 
 from __future__ import annotations
@@ -12,15 +16,20 @@ import json
 import os
 import re
 import socket
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import datetime, timezone
 from itertools import count
 from pathlib import Path
 from types import TracebackType
 from typing import Any, NamedTuple
 
-from reports.journal import BundleError, Journal, Writer
+import numpy as np
+
+from reports import manifest
+from reports.journal import Journal, Writer
+from reports.manifest import BundleError, read_object, replace
 from reports.record import Record
+from reports.samples import SampleWriter
 
 __all__ = ["Bundle", "BundleError", "Contents", "default_directory", "read"]
 
@@ -45,6 +54,7 @@ class Bundle:
     def __init__(self, directory: Path, writer: Writer) -> None:
         self.directory = directory
         self._writer = writer
+        self._samples = SampleWriter(directory)
 
     @classmethod
     def create(cls, directory: str | os.PathLike[str], environment: dict[str, Any]) -> Bundle:
@@ -64,22 +74,30 @@ class Bundle:
         if held:
             raise BundleError(f"{path} already holds {held[0]}; a run goes to a fresh or an empty folder")
         writer = Writer(path / RECORDS, fresh=True)
-        _replace(path / ENVIRONMENT, text)
+        replace(path / ENVIRONMENT, text)
+        manifest.begin(path)
         return cls(path, writer)
 
     @classmethod
     def join(cls, directory: str | os.PathLike[str]) -> Bundle:
         """Return the bundle that another process created in ``directory``, to append to it as well.
 
-        Raises BundleError if there is none or it cannot be written.
+        Raises BundleError if there is none, if it is sealed, or if it cannot be written.
         """
         path = Path(directory)
-        _read_environment(path)
+        if manifest.load(path).files is not None:
+            raise BundleError(f"{path} is sealed: its run is over, and nothing can be added")
+        read_object(path / ENVIRONMENT)
         return cls(path, Writer(path / RECORDS, fresh=False))
 
-    def append(self, record: Record) -> None:
-        """Add one record; it survives whatever happens to this process next. Raises BundleError if it cannot."""
+    def append(self, record: Record, outputs: Sequence[np.ndarray] = ()) -> None:
+        """Add one record; it survives whatever happens to this process next. Raises BundleError if it cannot.
+
+        A few elements of its ``outputs``, in storage dtype, are kept too, and written with others later on.
+        """
         self._writer.append(record)
+        if outputs:
+            self._samples.add(record, outputs)
 
     def update_environment(self, key: str, value: Any) -> None:
         """Set one fact of the environment, keeping the others, also those that other processes set meanwhile.
@@ -88,12 +106,22 @@ class Bundle:
         the file cannot be replaced.
         """
         with _alone(self.directory / RECORDS):
-            environment = _read_environment(self.directory)
-            _replace(self.directory / ENVIRONMENT, _environment_text({**environment, key: value}))
+            environment = read_object(self.directory / ENVIRONMENT)
+            replace(self.directory / ENVIRONMENT, _environment_text({**environment, key: value}))
+
+    def flush(self) -> None:
+        """Write what was sampled so far. Raises BundleError if it cannot be."""
+        self._samples.flush()
 
     def close(self) -> None:
-        """Close the bundle; closing again does nothing."""
+        """Close the bundle; closing again does nothing. Raises BundleError if what was sampled cannot be written."""
+        self.flush()
         self._writer.close()
+
+    def seal(self) -> None:
+        """Close the bundle for good: every file gets a checksum, and no process may write any more."""
+        self.close()
+        manifest.seal(self.directory)
 
     def __enter__(self) -> Bundle:  # noqa: PYI034 - Self is not in Python 3.10
         return self
@@ -107,11 +135,13 @@ class Bundle:
 def read(directory: str | os.PathLike[str]) -> Contents:
     """Return the environment, the records and the problems of the bundle in ``directory``.
 
-    Raises BundleError if it is no bundle. The records are read and judged as they are iterated, one at a time, so
-    iterating raises BundleError, with file and line, at one that is malformed.
+    Raises BundleError if it is no bundle, or one whose files are not those that were sealed. The records are read and
+    judged as they are iterated, one at a time, so iterating raises BundleError, with file and line, at one that is
+    malformed.
     """
     path = Path(directory)
-    environment = _read_environment(path)
+    manifest.check(path)
+    environment = read_object(path / ENVIRONMENT)
     records = Journal(path / RECORDS)
     return Contents(environment, records, records.problems)
 
@@ -136,40 +166,13 @@ def default_directory(root: str | os.PathLike[str]) -> Path:
     raise AssertionError("unreachable: the numbers do not end")
 
 
-def _environment_text(environment: dict[str, Any]) -> str:
+def _environment_text(environment: dict[str, Any]) -> bytes:
     if not isinstance(environment, dict) or not all(isinstance(key, str) for key in environment):
         raise BundleError(f"the environment of a bundle must be a dict whose keys are texts, not {environment!r}")
     try:
-        return json.dumps(environment, indent=2, allow_nan=False) + "\n"
+        return (json.dumps(environment, indent=2, allow_nan=False) + "\n").encode()
     except (TypeError, ValueError) as error:
         raise BundleError(f"the environment of a bundle must be strict JSON; {error}") from None
-
-
-def _read_environment(directory: Path) -> dict[str, Any]:
-    if not directory.is_dir():
-        raise BundleError(f"{directory} is {'a file' if directory.exists() else 'not there'}; a bundle is a folder")
-    path = directory / ENVIRONMENT
-    try:
-        environment = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise BundleError(f"{directory} is not a bundle: it has no {ENVIRONMENT}") from None
-    except OSError as error:
-        raise BundleError(f"cannot read {path}: {error.strerror}") from None
-    except (ValueError, RecursionError) as error:
-        raise BundleError(f"{path} is not JSON: {error}") from None
-    if not isinstance(environment, dict):
-        raise BundleError(f"{path} must hold a JSON object, not {environment!r}")
-    return environment
-
-
-def _replace(path: Path, text: str) -> None:
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        temporary.write_text(text, encoding="utf-8")
-        temporary.replace(path)
-    except OSError as error:
-        temporary.unlink(missing_ok=True)
-        raise BundleError(f"cannot write {path}: {error.strerror}") from None
 
 
 @contextlib.contextmanager

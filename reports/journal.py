@@ -12,13 +12,10 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
+from reports.manifest import BundleError
 from reports.record import Record, RecordError
 
 _CANCEL = b"\x18\n"
-
-
-class BundleError(Exception):
-    """A bundle cannot be written or read; the message names the file and says what is wrong."""
 
 
 class Writer:

@@ -94,7 +94,11 @@ def test_the_environment_is_merged(tmp_path: Path) -> None:
         bundle.update_environment("unrun", [["bari", "no device"]])
         other.update_environment("host", "there")
     assert read(tmp_path).environment == {**ENVIRONMENT, "host": "there", "unrun": [["bari", "no device"]]}
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["environment.json", "records.jsonl"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        "environment.json",
+        "manifest.json",
+        "records.jsonl",
+    ]
 
 
 def test_parallel_processes_lose_and_tear_nothing(tmp_path: Path) -> None:
@@ -265,13 +269,13 @@ def test_what_is_no_bundle_is_named(tmp_path: Path) -> None:
     for door in (read, Bundle.join):
         with pytest.raises(BundleError, match="nowhere is not there; a bundle is a folder"):
             door(tmp_path / "nowhere")
-        with pytest.raises(BundleError, match=r"is not a bundle: it has no environment\.json"):
+        with pytest.raises(BundleError, match=r"is not a bundle: it has no manifest\.json"):
             door(tmp_path)
-    (tmp_path / "environment.json").write_text("{}")
+    a_bundle(tmp_path / "run", 0).unlink()
     with pytest.raises(BundleError, match=r"cannot read .*records\.jsonl: No such file"):
-        read(tmp_path)
+        read(tmp_path / "run")
     with pytest.raises(BundleError, match=r"cannot open .*records\.jsonl for appending: No such file"):
-        Bundle.join(tmp_path)
+        Bundle.join(tmp_path / "run")
 
 
 @pytest.mark.parametrize(("text", "said"), [("{", "is not JSON"), ("[]", r"must hold a JSON object, not \[\]")])
