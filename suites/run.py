@@ -281,10 +281,10 @@ class Run:
             digest=_digest(ran.results) if ran else "",
             input_digest=standard.input_digest if standard else "",
         )
-        return self._stated(record)
+        return self._stated(record, ran.results if ran else ())
 
-    def _stated(self, record: Record) -> Record:
-        self.bundle.append(record)
+    def _stated(self, record: Record, results: Sequence[Result] = ()) -> Record:
+        self.bundle.append(record, [result.array for result in results])
         self.latest.append(record)
         return record
 
