@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
@@ -76,6 +77,7 @@ class Nvidia(Platform):
             "capability": f"{properties.major}.{properties.minor}",
             "limits": limits,
             **_triton_version(),
+            **_driver(self.visible[0]),
         }
 
     def beside(self) -> AbstractContextManager[None]:
@@ -137,6 +139,23 @@ def _triton_version() -> dict[str, str]:
     except ImportError:
         return {}
     return {"triton": triton.__version__}
+
+
+def _driver(device: str) -> dict[str, Any]:
+    """Return the driver's version and the device's clocks in MHz, as far as the driver's own tool tells them."""
+    asked = ("driver_version", "clocks.sm", "clocks.max.sm", "clocks.mem")
+    try:
+        said = subprocess.run(
+            ["nvidia-smi", "-i", device, f"--query-gpu={','.join(asked)}", "--format=csv,noheader,nounits"],
+            capture_output=True,
+            text=True,
+            timeout=10,
+            check=True,
+        ).stdout.strip()
+    except (OSError, subprocess.SubprocessError):
+        return {}
+    driver, *clocks = (one.strip() for one in said.split(","))
+    return {"driver": driver, "clocks": dict(zip(asked[1:], clocks, strict=False))}
 
 
 def find(probe: Probe, claims: Sequence[Claim]) -> Iterator[Platform | Absent]:

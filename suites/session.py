@@ -7,12 +7,8 @@ platform workers of its own.
 from __future__ import annotations
 
 import functools
-import json
-import platform as host
 import shlex
 import shutil
-import subprocess
-import sys
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -28,6 +24,7 @@ from platforms.gather import probe
 from platforms.pool import Pool
 from platforms.probe import Probe
 from reports.bundle import Bundle, BundleError, default_directory
+from suites.environment import environment
 from suites.options import ROOT
 from suites.run import Run
 from suites.subject import Selection, SelectionError, Subject, select
@@ -147,7 +144,7 @@ class Session:
     def _new_bundle(self) -> Bundle:
         asked = self.config.getoption("bundle")
         directory = Path(asked) if asked else default_directory(ROOT)
-        facts = {**_environment(self.config, self.probe), "replay": self.replay_options}
+        facts = {**environment(self.config, self.probe), "replay": self.replay_options}
         if self.config.getoption("corpus"):
             facts["corpus"] = version()
         return Bundle.create(directory, facts)
@@ -173,17 +170,19 @@ class Session:
         return {"probe": self.probe.to_json(), "bundle": str(self.bundle.directory.resolve())}
 
     def end_workers(self) -> None:
-        """End the platform workers."""
+        """End the platform workers, and have on disk what they returned."""
         if self._pool:
             self._pool.close()
+        if self._bundle:
+            self._bundle.flush()
 
     def close(self, *, ran: bool) -> None:
-        """Close the bundle; one in which nothing was ``ran`` is not left lying about, unless it was asked for."""
+        """Seal the bundle; one in which nothing was ``ran`` is not left lying about, unless it was asked for."""
         if not self._bundle or self._told:
             return
         if ran:
             self._bundle.update_environment("unrun", [list(pair) for pair in self.unrun])
-        self._bundle.close()
+        self._bundle.seal()
         if not ran and not self.config.getoption("bundle"):
             shutil.rmtree(self._bundle.directory, ignore_errors=True)
 
@@ -193,25 +192,3 @@ def _user_error(make: Any) -> Any:
         return make()
     except _WRONG_USE as error:
         raise pytest.UsageError(str(error)) from None
-
-
-def _environment(config: pytest.Config, found: Probe) -> dict[str, Any]:
-    return {
-        "portolan": _revision(),
-        "host": host.node(),
-        "system": host.platform(),
-        "python": sys.version.split()[0],
-        "arguments": list(config.invocation_params.args),
-        "probe": json.loads(found.to_json()),
-    }
-
-
-def _revision() -> str:
-    """Return the git revision of this checkout, "unknown" where it is none or git is missing."""
-    try:
-        asked = subprocess.run(
-            ["git", "describe", "--always", "--dirty"], cwd=ROOT, capture_output=True, text=True, timeout=10, check=True
-        )
-    except (OSError, subprocess.SubprocessError):
-        return "unknown"
-    return asked.stdout.strip()
