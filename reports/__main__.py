@@ -1,8 +1,11 @@
 """The command line of the reports.
 
-``python -m reports show DIR`` prints the summary of a bundle again, ``python -m reports compare A [B]`` how far each
-implementation drifts on B's platforms beyond A's, or on one of A's beyond another. Exit status: 0 if nothing failed or
-was flagged, 1 if something was, 2 if a bundle cannot be read.
+``show DIR`` prints the summary of a bundle again. The other commands take any number of bundles, from any machines, and
+merged ones: ``compare`` prints how far each implementation drifts on one place beyond another, ``merge`` makes one
+bundle of many, ``markdown``, ``json`` and ``junit`` write documents. They need what requirements-report.txt lists.
+
+Exit status: 0 if the gate of ``--fail-on`` is met, 1 if it is not, 2 if a bundle cannot be read or a command is wrong.
+Without a gate ``show`` fails for any verdict that fails and ``compare`` for what is flagged; the others do not.
 """
 
 from __future__ import annotations
@@ -11,17 +14,20 @@ import argparse
 import os
 import shutil
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from shlex import quote
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from reports.agreement import render as agreement
 from reports.bundle import ENVIRONMENT, BundleError, read
-from reports.compare import carried
 from reports.compare import render as render_carried
+from reports.gate import GateError
 from reports.tally import Tally
 from reports.terminal import render
+
+if TYPE_CHECKING:
+    from reports.audit import Audit
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -29,7 +35,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
     try:
         return int(options.command(options))
-    except BundleError as error:
+    except ModuleNotFoundError as error:
+        print(f"reports: {error.name} is missing: python -m pip install -r requirements-report.txt", file=sys.stderr)
+        return 2
+    except (BundleError, GateError) as error:
         print(f"reports: {error}", file=sys.stderr)
         return 2
 
@@ -43,13 +52,18 @@ def _parser() -> argparse.ArgumentParser:
     show.add_argument("--colour", choices=("auto", "always", "never"), default="auto", help="default: auto")
     show.add_argument("--width", type=int, default=None, help="columns; default: those of the terminal")
     show.set_defaults(command=_show)
-    compare = commands.add_parser(
-        "compare", help="how far implementations drift from one platform to another", description="Compare platforms."
-    )
-    compare.add_argument("origin", type=Path, metavar="A", help="the folder that a run left")
-    compare.add_argument("target", type=Path, nargs="?", metavar="B", help="that of another machine's; default: A too")
+    compare = _several(commands, "compare", "how far implementations drift from one place to another", _compare)
     compare.add_argument("--full", action="store_true", help="cut no list to a screenful")
-    compare.set_defaults(command=_compare)
+    merge = _several(commands, "merge", "make one bundle of many", _merge)
+    merge.add_argument("--into", type=Path, required=True, metavar="DIR", help="an empty folder, or a new one")
+    for name, text in (
+        ("markdown", "for a comment on a pull request"),
+        ("json", "for programs: what fails, why, and how to replay it"),
+        ("junit", "for CI systems"),
+    ):
+        document = _several(commands, name, text, _document)
+        document.add_argument("--output", type=Path, metavar="FILE", help="default: standard output")
+        document.set_defaults(kind=name)
     return parser
 
 
@@ -74,10 +88,72 @@ def _show(options: argparse.Namespace) -> int:
     return 1 if tally.total("fail") else 0
 
 
+def _several(commands: Any, name: str, text: str, run: Callable[[argparse.Namespace], int]) -> argparse.ArgumentParser:
+    """Return the parser of a command that takes any number of bundles and a gate."""
+    parser: argparse.ArgumentParser = commands.add_parser(name, help=text, description=f"{text[0].upper()}{text[1:]}.")
+    parser.add_argument("bundles", type=Path, nargs="+", metavar="DIR", help="folders that runs left")
+    parser.add_argument(
+        "--fail-on", default="", metavar="WORDS", help="exit with 1 for these: verdicts, drift, failure, regression"
+    )
+    parser.set_defaults(command=run)
+    return parser
+
+
 def _compare(options: argparse.Namespace) -> int:
-    rows = carried(read(options.origin).records, read(options.target or options.origin).records)
-    print(render_carried(rows, full=options.full))
-    return 1 if any(row.flagged for row in rows) else 0
+    audit, gate = _audit(options)
+    print(render_carried(audit.carried, full=options.full))
+    flagged = any(row.flagged for row in audit.carried)
+    return _gated(audit, gate) if gate else int(flagged)
+
+
+def _merge(options: argparse.Namespace) -> int:
+    from reports.fleet.loading import Fleet
+    from reports.fleet.merging import merge
+
+    with Fleet(options.bundles) as fleet:
+        print(merge(fleet, options.into))
+    audit, gate = _audit(options) if options.fail_on else (None, ())
+    return _gated(audit, gate) if audit else 0
+
+
+def _document(options: argparse.Namespace) -> int:
+    from reports import junit, machine, markdown
+
+    audit, gate = _audit(options)
+    written = {
+        "markdown": lambda: markdown.document(audit, gate),
+        "json": lambda: machine.document(audit, gate) + "\n",
+        "junit": lambda: junit.document(audit),
+    }
+    text = written[options.kind]()
+    if options.output:
+        options.output.write_text(text, encoding="utf-8")
+    else:
+        sys.stdout.write(text)
+    return _gated(audit, gate)
+
+
+def _audit(options: argparse.Namespace) -> tuple[Audit, tuple[str, ...]]:
+    """Return what the bundles amount to, and the gate; notes on them go to standard error."""
+    from reports.audit import Audit
+    from reports.fleet.loading import Fleet
+    from reports.gate import parse
+
+    gate = parse(options.fail_on)
+    with Fleet(options.bundles) as fleet:
+        audit = Audit.of(fleet)
+    for problem in audit.problems:
+        print(f"reports: {problem}", file=sys.stderr)
+    return audit, gate
+
+
+def _gated(audit: Audit, gate: tuple[str, ...]) -> int:
+    from reports.gate import breaches
+
+    broken = breaches(audit, gate)
+    for line in broken:
+        print(f"reports: the gate is not met: {line}", file=sys.stderr)
+    return 1 if broken else 0
 
 
 def _unrun(environment: dict[str, Any], bundle: Path) -> list[tuple[str, str]]:

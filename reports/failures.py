@@ -38,11 +38,15 @@ def replay(record: Record, options: str = "") -> str:
 
     ``options`` are what else the run was given that the replay needs, such as where its kernels are.
     """
-    command = (
-        f"python -m pytest --case {quote(record.case)}"
-        f" --implementation {quote(record.implementation)} --platform {quote(record.platform)}"
+    return command(record.case, record.implementation, record.platform, options)
+
+
+def command(case: str, implementation: str, platform: str, options: str = "") -> str:
+    """Return the shell command that runs a case on an implementation and platform; see :func:`replay`."""
+    said = (
+        f"python -m pytest --case {quote(case)} --implementation {quote(implementation)} --platform {quote(platform)}"
     )
-    return f"{command} {options}" if options else command
+    return f"{said} {options}" if options else said
 
 
 def _what(record: Record) -> str:

@@ -73,10 +73,13 @@ class Journal:
         self._path = path
         self._lines = 0
         self._records = 0
+        self.marred = False
+        """Whether there are lines that are no records, torn ones or what closes them."""
         self.problems: list[str] = []
         for number, line in self._read():
             self._lines = number
             self._records += _is_whole(line)
+            self.marred |= not _is_whole(line)
             if _is_torn(line):
                 self.problems.append(f"{path}:{number}: a torn line was dropped; its writer was stopped in the middle")
 
@@ -89,6 +92,11 @@ class Journal:
                 break  # written since; a live run must not make two readings of one journal differ
             if _is_whole(line):
                 yield self._parse(number, line)
+
+    def copy_whole_lines(self, path: Path) -> None:
+        """Write the lines of records alone to ``path``, for readers that know nothing of torn ones."""
+        with path.open("wb") as file:
+            file.writelines(line for _, line in self._read() if _is_whole(line))
 
     def _read(self) -> Iterator[tuple[int, bytes]]:
         try:

@@ -38,6 +38,11 @@ class Manifest:
     files: Mapping[str, tuple[int, str]] | None = None
 
 
+def is_id(value: object) -> bool:
+    """Return whether ``value`` may be the id of a run."""
+    return isinstance(value, str) and bool(_ID.fullmatch(value))
+
+
 def begin(directory: Path) -> None:
     """Write the manifest of a run that begins. Raises BundleError if it cannot be written."""
     _write(directory, Manifest(uuid.uuid4().hex))
@@ -63,7 +68,7 @@ def load(directory: Path) -> Manifest:
     found = value.get("format")
     if not isinstance(found, int) or not 1 <= found <= FORMAT:
         raise BundleError(f"{path} is of format {found!r}; this version reads format 1 to {FORMAT}")
-    if not _ID.fullmatch(str(value.get("id"))):
+    if not is_id(value.get("id")):
         raise BundleError(f'{path}: "id" must be 32 hexadecimal digits, not {value.get("id")!r}')
     return Manifest(str(value["id"]), found, _files(path, value.get("files")))
 

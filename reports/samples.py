@@ -69,10 +69,13 @@ class SampleWriter:
             self._kept = {}
 
 
-def samples(directory: Path) -> Samples:
-    """Return all samples of the bundle in ``directory``. Raises BundleError, with the file, for what is malformed."""
+def samples(directory: Path, prefix: str = "") -> Samples:
+    """Return all samples of the bundle in ``directory``, of a merged one those of a run: its id and a dot before them.
+
+    Raises BundleError, with the file, for what is malformed.
+    """
     found: Samples = {}
-    for path in sorted(directory.glob(_PATTERN)):
+    for path in sorted(directory.glob(prefix + _PATTERN)):
         found.update(_unpacked(path))
     return found
 

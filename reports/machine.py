@@ -1,0 +1,58 @@
+"""An audit as JSON, for programs: which case fails where, why, and the command that replays it."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import asdict
+from typing import Any
+
+from reports.audit import Audit
+from reports.fleet.cells import FleetCell
+from reports.gate import breaches
+
+FORMAT = 1
+"""The version of this document's layout."""
+
+
+def document(audit: Audit, gate: tuple[str, ...]) -> str:
+    """Return the audit as strict JSON, infinite figures as "inf"; ``failures`` come first, the worst of them first."""
+    broken = breaches(audit, gate)
+    value = {
+        "format": FORMAT,
+        "gate": {"fail_on": list(gate), "met": not broken, "breaches": broken},
+        "failures": [_cell(cell) for cell in audit.failures],
+        "regressions": [asdict(row) for row in audit.regressions if row.broken or row.changed],
+        "drift": [asdict(row) for row in audit.carried],
+        "cells": [_cell(cell, brief=True) for cell in audit.cells],
+        "moves": [
+            {"operation": operation, "origin": origin, "target": target, "answer": answer, "may": may, "of": of}
+            for (operation, origin, target), (answer, may, of) in audit.operations.items()
+        ],
+        "unrun": [{"reason": reason, "thing": thing, "machine": machine} for reason, thing, machine in audit.unrun],
+        "runs": [
+            {"id": run.id, "machine": run.machine, "started": run.started, "portolan": run.environment.get("portolan")}
+            for run in audit.runs
+        ],
+        "problems": audit.problems,
+    }
+    return json.dumps(strict(value), indent=1, allow_nan=False)
+
+
+def strict(value: Any) -> Any:
+    """Return ``value`` with infinite figures as texts, for strict JSON."""
+    if isinstance(value, dict):
+        return {name: strict(one) for name, one in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [strict(one) for one in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    return value
+
+
+def _cell(cell: FleetCell, *, brief: bool = False) -> dict[str, Any]:
+    value = asdict(cell)
+    if brief:
+        for name in ("case", "message", "cause", "replay"):
+            del value[name]
+    return value

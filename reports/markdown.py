@@ -1,0 +1,137 @@
+"""An audit as Markdown, short enough for a comment on a pull request or the summary of a CI job."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from reports.audit import Audit
+from reports.fleet.cells import FleetCell
+from reports.gate import breaches
+from reports.ink import clip, counted, figure
+
+_SHOWN = 20
+_LONGEST = 160
+
+
+def document(audit: Audit, gate: tuple[str, ...] = ()) -> str:
+    """Return the verdict, the table, failures with their replay commands, regressions, drifts and what was not run."""
+    parts = [
+        _verdict(audit, gate),
+        _table(audit),
+        _failures(audit),
+        _folded("Regressions", _regressions(audit)),
+        _folded("Drift between places", _drifts(audit)),
+        _folded("Not run", _unrun(audit)),
+        _folded("Machines", _machines(audit)),
+    ]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _verdict(audit: Audit, gate: tuple[str, ...]) -> str:
+    failing = counted(len(audit.failures), "implementation") if audit.failures else "no implementation"
+    ran = f"{counted(len(audit.implementations), 'implementation')} on {counted(len(audit.places), 'place')}"
+    said = f"{ran}, {counted(sum(cell.ran for cell in audit.cells), 'record')}: {failing} failed."
+    broken = breaches(audit, gate)
+    gated = (
+        f"\n\n**The gate is not met** ({'; '.join(broken)})." if broken else ("\n\nThe gate is met." if gate else "")
+    )
+    return f"## Portolan: {'failed' if broken or audit.failures else 'passed'}\n\n{said}{gated}"
+
+
+def _table(audit: Audit) -> str:
+    """Return how many implementations of each operation pass on each place; a failing count is bold."""
+    here: dict[tuple[str, str], list[FleetCell]] = {}
+    for cell in audit.cells:
+        here.setdefault((cell.operation, cell.place), []).append(cell)
+    operations = sorted({cell.operation for cell in audit.cells})
+    rows = [
+        [operation, *(_summed(here.get((operation, place), ())) for place in audit.places)] for operation in operations
+    ]
+    # What fails is what a reader of a pull request looks for, so it is never cut.
+    rows.sort(key=lambda row: (not any("**" in text for text in row), row[0]))
+    failing = sum(any("**" in text for text in row) for row in rows)
+    shown = rows[: max(_SHOWN, failing)]
+    more = f"\n\nand {counted(len(rows) - len(shown), 'more operation')}" if len(shown) < len(rows) else ""
+    return _rendered(["operation", *audit.places], shown) + more
+
+
+def _summed(cells: Sequence[FleetCell]) -> str:
+    failed = [cell for cell in cells if cell.outcome == "fail"]
+    passed = [cell for cell in cells if cell.outcome == "pass"]
+    if failed:
+        return f"**{len(failed)} of {len(cells)} failed**: {', '.join(sorted({cell.verdict for cell in failed}))}"
+    if not passed:
+        return "-" if not cells else "not judged"
+    worst = max((cell.share or 0.0 for cell in passed), default=0.0)
+    return f"{len(passed)} passed, worst {figure(worst)}" + (" (drift)" if any(cell.reasons for cell in passed) else "")
+
+
+def _failures(audit: Audit) -> str:
+    shown = audit.failures[:_SHOWN]
+    blocks = [
+        f"**{cell.verdict.upper()}** `{cell.implementation}` on {cell.place} ({cell.failed} of {cell.ran}):"
+        f" {_text(cell.cause or cell.message)}\n\n```\n{cell.replay}\n```"
+        for cell in shown
+    ]
+    more = [f"and {len(audit.failures) - len(shown)} more"] if len(shown) < len(audit.failures) else []
+    return "\n\n".join(["### Failures", *blocks, *more]) if blocks else ""
+
+
+def _regressions(audit: Audit) -> str:
+    rows = [
+        [f"`{row.implementation}`", row.place, row.before, str(row.broken), str(row.mended), str(row.changed)]
+        for row in audit.regressions
+        if row.broken or row.changed
+    ]
+    return _limited(["implementation", "place", "since", "broken", "mended", "other bits"], rows)
+
+
+def _drifts(audit: Audit) -> str:
+    rows = [
+        [
+            f"`{row.implementation}`",
+            f"{row.origin} to {row.target}",
+            str(row.cases),
+            f"{int(100 * row.equal)} %",
+            figure(row.rms),
+            f"{figure(row.shares[0])} to {figure(row.shares[1])}",
+            "**unexplained**" if row.flagged else _text("; ".join(row.reasons)),
+        ]
+        for row in audit.carried
+        if row.flagged or row.equal < 1
+    ]
+    return _limited(["implementation", "places", "cases", "equal", "RMS ratio", "error / bound", "reason"], rows)
+
+
+def _unrun(audit: Audit) -> str:
+    reasons: dict[str, list[str]] = {}
+    for reason, thing, _ in audit.unrun:
+        reasons.setdefault(reason, []).append(thing)
+    rows = [[_text(reason), _text(", ".join(dict.fromkeys(things)))] for reason, things in reasons.items()]
+    return _limited(["reason", "what"], rows)
+
+
+def _machines(audit: Audit) -> str:
+    rows = [[run.machine, run.started, str(run.environment.get("portolan", ""))] for run in audit.runs]
+    return _limited(["machine", "started", "revision"], rows)
+
+
+def _folded(title: str, table: str) -> str:
+    return f"<details><summary>{title}</summary>\n\n{table}\n\n</details>" if table else ""
+
+
+def _limited(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    if not rows:
+        return ""
+    more = f"\n\nand {len(rows) - _SHOWN} more" if len(rows) > _SHOWN else ""
+    return _rendered(headings, rows[:_SHOWN]) + more
+
+
+def _rendered(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    lines = [headings, ["---"] * len(headings), *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def _text(said: str) -> str:
+    """Return ``said`` as text of a table's cell: what others wrote must not become markup."""
+    return "".join(f"\\{one}" if one in "\\`*_[]<>|#" else one for one in clip(said, _LONGEST))
