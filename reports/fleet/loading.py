@@ -25,6 +25,9 @@ from reports.record import VERDICTS, Record
 TABLE = "records.parquet"
 """What a merged bundle holds instead of a journal."""
 
+MEMORY = "4GB"
+"""What the database may take of the machine's memory; the rest of it lies on disk."""
+
 RUNS = "runs"
 """The key under which the environment of a merged bundle has those of its runs, by id."""
 
@@ -73,7 +76,7 @@ class Fleet:
 
     def __init__(self, directories: Sequence[str | os.PathLike[str]]) -> None:
         self._folder = tempfile.TemporaryDirectory(prefix="portolan-fleet-")
-        self.database = duckdb.connect(str(Path(self._folder.name) / "fleet.duckdb"))
+        self.database = duckdb.connect(str(Path(self._folder.name) / "fleet.duckdb"), config={"memory_limit": MEMORY})
         self.runs: list[RunFacts] = []
         self.problems: list[str] = []
         columns = ", ".join(f'"{name}" {kind}' for name, kind in _COLUMNS.items())
