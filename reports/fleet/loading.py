@@ -77,6 +77,7 @@ class Fleet:
     def __init__(self, directories: Sequence[str | os.PathLike[str]]) -> None:
         self._folder = tempfile.TemporaryDirectory(prefix="portolan-fleet-")
         self.database = duckdb.connect(str(Path(self._folder.name) / "fleet.duckdb"), config={"memory_limit": MEMORY})
+        self.database.execute("SET enable_progress_bar = false")  # it would draw into pipes and logs
         self.runs: list[RunFacts] = []
         self.problems: list[str] = []
         columns = ", ".join(f'"{name}" {kind}' for name, kind in _COLUMNS.items())
