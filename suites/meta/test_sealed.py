@@ -1,4 +1,4 @@
-"""What travels arrives as it left: a bundle that was truncated, edited or made elsewhere is refused, and runs nothing."""
+"""What travels arrives as it left: a bundle that was truncated, edited or made elsewhere is refused, unread."""
 
 from __future__ import annotations
 
