@@ -41,7 +41,9 @@ def breaks_deterministic(x, *, dim):
 @implementation("sum", paradigm="torch", dtypes=("float32",))
 def breaks_deterministic_in_waves(x, *, dim):
     """The same, where there is more work than a thread gets at a time."""
-    return _every_other_time_the_other_neighbour(x, dim) if x.numel() > 2**15 else x.double().sum(dim).float().contiguous()
+    if x.numel() > 2**15:
+        return _every_other_time_the_other_neighbour(x, dim)
+    return x.double().sum(dim).float().contiguous()
 
 
 @implementation("sum", paradigm="torch", dtypes=("float32",), deterministic=False)
