@@ -458,9 +458,11 @@ def _same(output: np.ndarray, golden: Golden, actual: np.ndarray) -> np.ndarray:
 
 
 def _units_moments(units: np.ndarray) -> tuple[float, float]:
-    if not np.isfinite(units).all():
-        return np.inf, float(np.mean(np.clip(np.nan_to_num(units), -1e300, 1e300))) if np.isfinite(units).any() else 0.0
-    return float(np.sqrt(np.mean(np.square(units)))), float(np.mean(units))
+    """Return root mean square and mean; where the sum of errors would overflow, the mean is that of clipped ones."""
+    if np.abs(units).max() <= 1e300:
+        return float(np.sqrt(np.mean(np.square(units)))), float(np.mean(units))
+    mean = np.mean(np.clip(np.nan_to_num(units), -1e300, 1e300)) if np.isfinite(units).any() else 0.0
+    return np.inf, float(mean)
 
 
 def _describe(golden: Golden, output: np.ndarray, flat: int, count: int) -> str:

@@ -112,6 +112,15 @@ def test_a_result_on_a_grid_must_be_exact() -> None:
     assert "1 of 16 elements, worst at [1, 2]" in verdict.detail
 
 
+def test_errors_near_the_end_of_the_range_have_a_mean() -> None:
+    """Of both signs: partial sums that overflow to both sides would add up to NaN, which no record takes."""
+    golden = seal(Enclosure(np.full(64, 2.0**53), Precision(compute="exact")), "float64")
+    verdict = judge(golden, np.where(np.arange(64) % 2, -1.7e308, 1.7e308))
+    assert verdict.status == "wrong"
+    assert verdict.rms_ulp == np.inf
+    assert verdict.bias_ulp == 0.0
+
+
 def test_a_biased_error_between_the_lines_is_a_drift() -> None:
     """A truncating accumulator: below n*u, which no correct sum exceeds, above 6*sqrt(n)*u, the line of good ones."""
     case = gemm_case("float32", (2, 2, 4096), ("positive", "positive"))
