@@ -1,6 +1,7 @@
 """Kernels whose values are right, and which break what runs around them."""
 
 import functools
+import sys
 
 import torch
 
@@ -23,33 +24,39 @@ def breaks_fresh(x):
     return _REMEMBERED[key].clone(memory_format=torch.contiguous_format)
 
 
-def _every_other_time_the_other_neighbour(x, dim):
-    exact = x.double().sum(dim)
-    near = exact.float().contiguous()
-    rounded = (near != exact) if x.shape[dim] > 8 and next(_CALLS) % 2 else torch.zeros_like(near, dtype=torch.bool)
-    return torch.where(rounded, torch.nextafter(near, (exact - near).sign().float() * torch.inf), near)
+def _nearest(x, dim):
+    return x.double().sum(dim).float().contiguous()
+
+
+def _neighbour(x, dim):
+    """The number on the other side of the sum, where that is not exact."""
+    exact, near = x.double().sum(dim), _nearest(x, dim)
+    other = torch.nextafter(near, (exact - near).sign().float() * torch.inf)
+    return torch.where((near != exact) & (x.shape[dim] > 8), other, near)
+
+
+def _every_other_time_the_neighbour(x, dim):
+    return _neighbour(x, dim) if next(_CALLS) % 2 else _nearest(x, dim)
 
 
 @fault("F28", "triton#10590")
 @implementation("sum", paradigm="torch", dtypes=("float32",))
 def breaks_deterministic(x, *, dim):
     """Is one unit in the last place off in every other call, as when atomics add in another order."""
-    return _every_other_time_the_other_neighbour(x, dim)
+    return _every_other_time_the_neighbour(x, dim)
 
 
 @fault("F28", "ROCm/triton#953")
 @implementation("sum", paradigm="torch", dtypes=("float32",))
 def breaks_deterministic_in_waves(x, *, dim):
     """The same, where there is more work than a thread gets at a time."""
-    if x.numel() > 2**15:
-        return _every_other_time_the_other_neighbour(x, dim)
-    return x.double().sum(dim).float().contiguous()
+    return _every_other_time_the_neighbour(x, dim) if x.numel() > 2**15 else x.double().sum(dim).float().contiguous()
 
 
 @implementation("sum", paradigm="torch", dtypes=("float32",), deterministic=False)
 def declares_its_spread(x, *, dim):
     """The same, declared: a correct twin."""
-    return _every_other_time_the_other_neighbour(x, dim)
+    return _every_other_time_the_neighbour(x, dim)
 
 
 @fault("F2", "intel-xpu-backend-for-triton#1125")
@@ -130,6 +137,14 @@ def breaks_metamorphic(x, *, dim):
     near = exact.float().contiguous()
     cut = (near != exact) & (near.frexp().exponent % 2 == 0) & (x.shape[dim] > 8)
     return torch.where(cut, torch.nextafter(near, near * 0), near)
+
+
+@fault("F30", "FlagTree#981")
+@implementation("sum", paradigm="torch", dtypes=("float32",))
+def breaks_reworded(x, *, dim):
+    """Is rounded in another way where a function has another number of variables, as a compiler may have it."""
+    odd = sys._getframe().f_code.co_nlocals % 2
+    return _neighbour(x, dim) if odd else _nearest(x, dim)
 
 
 @fault("recompiling", "FlagGems#6483")
