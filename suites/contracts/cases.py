@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
 from golden.case import Case, CaseError, TensorSpec
 from golden.dtypes import dtype_of
+from golden.frozen import corpus
 from kernels.operation import Operation
 from platforms.paradigm import paradigm_of
 from suites.large.cases import far_cases, many_cases
@@ -46,6 +48,14 @@ def and_beyond_a_wave(subject: Subject, case: Case) -> Iterable[Case]:
         yield one
         if subject.platform.wave and not paradigm_of(subject.implementation.paradigm).costly:
             yield _grown(subject.operation, one, subject.platform.wave)
+
+
+def and_with_rows(subject: Subject, case: Case) -> Iterable[Case]:
+    """Yield the case, and where no tensor of it has two axes of two elements or more, a frozen one that has."""
+    yield case
+    if not _has_rows(subject.operation, case):
+        frozen = (replace(one, dtype=case.dtype, tensors={}) for one in corpus(subject.operation.name))
+        yield from itertools.islice((one for one in frozen if _has_rows(subject.operation, one)), 1)
 
 
 def with_plain_values(subject: Subject, case: Case) -> Iterable[Case]:
@@ -126,6 +136,10 @@ def _allowed(operation: Operation, case: Case) -> bool:
     except CaseError:
         return False
     return True
+
+
+def _has_rows(operation: Operation, case: Case) -> bool:
+    return any(sum(size > 1 for size in form.shape) > 1 for form in operation.forms(case).values())
 
 
 def _size(operation: Operation, case: Case) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from suites.contracts.cases import (
     and_beyond_a_wave,
     and_with_normal_values,
+    and_with_rows,
     edges,
     far,
     many_rows,
@@ -24,8 +25,8 @@ CONTRACTS = (
     Contract("edges", checked=False, cases=edges),
     Contract("many_rows", checked=False, cases=many_rows),
     Contract("far", checked=False, cases=far),
-    Contract("rows"),
-    Contract("target"),
+    Contract("rows", cases=and_with_rows),
+    Contract("target", cases=and_with_rows),
     Contract("honest"),
     Contract("metamorphic", cases=with_plain_values),
     Contract("reworded", cases=with_normal_values),
