@@ -47,16 +47,30 @@ struct Head {
     __device__ bool has(int64_t row, int i) const { return row < rows && i < size; }
 };
 
-// The heads that a block works on: blockIdx.y counts those of all batches.
+// How many blocks share a head's queries.
+template <typename T>
+__host__ __device__ unsigned sharing(const View<T> &q) {
+    return static_cast<unsigned>((q.size(2) + WARPS - 1) / WARPS);
+}
+
+// The heads that a block works on: those of all batches follow each other, since no other axis of a grid has room for
+// more than 65535.
 template <typename T>
 struct Heads {
     Head<const T> q, k, v;
     Head<T> out;
 
     __device__ Heads(const View<const T> &q, const View<const T> &k, const View<const T> &v, const View<T> &out)
-        : Heads(q, k, v, out, blockIdx.y / q.sizes[1], blockIdx.y % q.sizes[1], q.sizes[1] / k.sizes[1]) {}
+        : Heads(q, k, v, out, blockIdx.x / sharing(q)) {}
+
+    // The first query of the block.
+    __device__ static int64_t first(const View<const T> &q) { return int64_t(blockIdx.x % sharing(q)) * WARPS; }
 
    private:
+    __device__ Heads(const View<const T> &q, const View<const T> &k, const View<const T> &v, const View<T> &out,
+                     int64_t number)
+        : Heads(q, k, v, out, number / q.sizes[1], number % q.sizes[1], q.sizes[1] / k.sizes[1]) {}
+
     __device__ Heads(const View<const T> &q, const View<const T> &k, const View<const T> &v, const View<T> &out,
                      int64_t batch, int64_t head, int64_t groups)
         : q(q, batch, head), k(k, batch, head / groups), v(v, batch, head / groups), out(out, batch, head) {}
@@ -90,7 +104,7 @@ template <typename T>
 __global__ void warp_per_query(View<const T> q, View<const T> k, View<const T> v, View<T> out, Options options) {
     using W = Wide<T>;
     const Heads<T> heads(q, k, v, out);
-    const int64_t query = int64_t(blockIdx.x) * WARPS + threadIdx.y, until = options.until(query, heads.k.rows);
+    const int64_t query = heads.first(q) + threadIdx.y, until = options.until(query, heads.k.rows);
     if (query >= heads.q.rows) return;
     const int size = heads.q.size;
     W own[EACH];
@@ -132,7 +146,7 @@ __global__ void tiled(View<const T> q, View<const T> k, View<const T> v, View<T>
     __shared__ W own[WARPS][LONGEST];
     __shared__ T tile[KEYS][LONGEST + 1];
     const Heads<T> heads(q, k, v, out);
-    const int64_t first = int64_t(blockIdx.x) * WARPS, query = first + threadIdx.y, keys = heads.k.rows;
+    const int64_t first = heads.first(q), query = first + threadIdx.y, keys = heads.k.rows;
     const int size = heads.q.size, lane = threadIdx.x;
     for (int i = lane; i < size; i += 32)
         if (heads.q.has(query, i)) own[threadIdx.y][i] = widened(heads.q(query, i));
@@ -174,9 +188,10 @@ const char *launch_queries(const Call &call, Kernel<T> kernel) {
     const Tensor *tensors = call.tensors, &q = tensors[0];
     if (q.size(3) > LONGEST) return "these kernels take vectors of at most 128 numbers";
     const Options options{call.integers[0] != 0, call.integers[1], call.reals[0], call.reals[1]};
-    return launch(kernel, dim3(blocks_for(q.size(2), WARPS), static_cast<unsigned>(q.size(0) * q.size(1))),
-                  dim3(32, WARPS), call.stream, View<const T>(tensors[0]), View<const T>(tensors[1]),
-                  View<const T>(tensors[2]), View<T>(tensors[3]), options);
+    const View<const T> queries(q);
+    return launch(kernel, static_cast<unsigned>(q.size(0) * q.size(1)) * sharing(queries), dim3(32, WARPS),
+                  call.stream, queries, View<const T>(tensors[1]), View<const T>(tensors[2]), View<T>(tensors[3]),
+                  options);
 }
 
 }  // namespace
