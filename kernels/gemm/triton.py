@@ -316,7 +316,7 @@ def stream_k(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
         a, b, out, parts, m, n, k, tiles * steps, share, *(0, *a.stride())[-3:], *(0, *b.stride())[-3:],
         K=tile.k, PRECISION="ieee", num_stages=tile.stages, **constants,
     )  # fmt: skip
-    if programs > 1:
+    if share % steps:  # else no tile is shared
         _mended[(tiles,)](parts, out, m, n, steps, share, **constants)
     return out
 
