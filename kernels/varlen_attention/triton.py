@@ -22,14 +22,16 @@ def _place(tile, cu_q, sequences, step, M: tl.constexpr):
     """Return the sequence that ``tile`` of all tiles belongs to, and which of its tiles that is; no sequence is -1."""
     found, rest = -1, 0
     before = 0
+    start = tl.load(cu_q)
     for sequence in range(0, sequences):
-        length = tl.load(cu_q + (sequence + 1) * step) - tl.load(cu_q + sequence * step)
-        after = before + tl.cdiv(length, M)
+        cu_q += step
+        end = tl.load(cu_q)
+        after = before + tl.cdiv(end - start, M)
         mine = (before <= tile) & (tile < after)
         found = tl.where(mine, sequence, found)
         rest = tl.where(mine, tile - before, rest)
-        before = after
-    return found, rest
+        before, start = after, end
+    return found.to(tl.int64), rest
 
 
 @triton.jit
