@@ -31,7 +31,7 @@ def _place(tile, cu_q, sequences, step, M: tl.constexpr):
         found = tl.where(mine, sequence, found)
         rest = tl.where(mine, tile - before, rest)
         before, start = after, end
-    return found.to(tl.int64), rest
+    return tl.cast(found, tl.int64), rest
 
 
 @triton.jit
