@@ -8,6 +8,7 @@ from pathlib import Path
 
 from kernels.registry import Catalogue, load
 from suites.tables.differences import explained_differences
+from suites.tables.markdown import Page
 from suites.tables.policies import policies
 from suites.tables.precision import precision
 from suites.tables.profiles import profiles
@@ -28,7 +29,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument(
         "--bundle", action="append", default=[], type=Path, metavar="DIR", help="for differences: a run's; repeatable"
     )
-    parser.add_argument("--operation", action="append", default=[], help="only this operation; repeatable")
+    parser.add_argument(
+        "--operation",
+        action="append",
+        default=[],
+        help="only this operation, whose rows replace those of it in the written table; repeatable",
+    )
     asked = parser.parse_args(arguments)
     unknown = [kind for kind in asked.kinds if kind not in KINDS]
     if unknown:
@@ -54,7 +60,7 @@ def _documents(asked: argparse.Namespace, catalogue: Catalogue) -> Iterator[tupl
     if "precision" in kinds:
         yield "precision", precision()
     if "teeth" in kinds:
-        yield "teeth", teeth(operations, cases=asked.cases, budget=asked.budget)
+        yield "teeth", teeth(operations, cases=asked.cases, budget=asked.budget, page=_page("teeth", asked, catalogue))
     if "profiles" in kinds:
         yield "profiles", profiles(DOCS / "profiles")
     if "causes" in kinds:
@@ -65,6 +71,14 @@ def _documents(asked: argparse.Namespace, catalogue: Catalogue) -> Iterator[tupl
         yield "differences", explained_differences(asked.bundle)
     if "tightness" in kinds:
         yield from _tightness(asked, catalogue)
+
+
+def _page(name: str, asked: argparse.Namespace, catalogue: Catalogue) -> Page:
+    """Return the written page of that name, of which what was not asked for stays; an empty one if all is asked for."""
+    path = DOCS / f"{name}.md"
+    if not (asked.write and asked.operation and path.exists()):
+        return Page()
+    return Page(path.read_text(encoding="utf-8"), set(catalogue.operations) - set(asked.operation))
 
 
 def _tightness(asked: argparse.Namespace, catalogue: Catalogue) -> Iterator[tuple[str, str]]:
@@ -81,10 +95,9 @@ def _tightness(asked: argparse.Namespace, catalogue: Catalogue) -> Iterator[tupl
     with Pool() as pool:
         for platform in dict.fromkeys(one.platform.name for one in plain):
             here = [one for one in plain if one.platform.name == platform]
-            yield (
-                f"tightness-{platform}",
-                tightness(here, here[0].platform, pool, cases=asked.cases, budget=asked.budget),
-            )
+            name = f"tightness-{platform}"
+            page = _page(name, asked, catalogue)
+            yield name, tightness(here, here[0].platform, pool, cases=asked.cases, budget=asked.budget, page=page)
 
 
 if __name__ == "__main__":

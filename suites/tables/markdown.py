@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 
 from tabulate import tabulate
 
@@ -16,3 +18,27 @@ def table(headers: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
 def document(title: str, *parts: str) -> str:
     """Return a document: a title and its parts, a blank line between them."""
     return "\n\n".join([f"# {title}", *parts]) + "\n"
+
+
+@dataclass(frozen=True)
+class Page:
+    """The ``text`` of a document as it was written before, whose rows about the operations ``kept`` stay."""
+
+    text: str = ""
+    kept: Collection[str] = ()
+
+    def rows(self, headers: Sequence[str]) -> list[list[str]]:
+        """Return the rows that stay of the table with these ``headers``; none where there is no such table.
+
+        A row is about the operation that its first cell names, or an implementation of.
+        """
+        rows, inside = list[list[str]](), False
+        for line in self.text.splitlines():
+            cells = [cell.strip().replace("\\|", "|") for cell in re.split(r"(?<!\\)\|", line)[1:-1]]
+            inside = bool(cells) and (inside or cells == [*headers])
+            if inside and cells[0].split("/")[0] in self.kept:
+                rows.append(cells)
+        return rows
+
+
+EMPTY = Page()

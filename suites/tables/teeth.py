@@ -9,29 +9,36 @@ from golden.teeth import CORRUPTIONS
 from kernels.operation import Operation
 from suites.drawn import drawn
 from suites.goldens import Goldens
-from suites.tables.markdown import document, table
+from suites.tables.markdown import EMPTY, Page, document, table
 
 WEAK = 0.9
 """A corruption that fewer cases refuse is a weakness, to be mended or explained."""
 
 
-def teeth(operations: Mapping[str, Operation], *, cases: int, budget: int) -> str:
-    """Return the document, from ``cases`` drawn ones for each operation and dtype."""
-    rows, weak = [], []
-    for operation in sorted(operations.values(), key=lambda one: one.name):
+HEADERS = ("operation", "dtype", "cases", *CORRUPTIONS, "vacuous")
+WHY = ("operation", "corruption", "why")
+
+
+def teeth(operations: Mapping[str, Operation], *, cases: int, budget: int, page: Page = EMPTY) -> str:
+    """Return the document, from ``cases`` drawn ones for each operation and dtype; other rows are those of ``page``."""
+    rows, weak = page.rows(HEADERS), []
+    for operation in operations.values():
         for dtype in operation.dtypes:
             refused, tried, vacuous = _counted(operation, dtype, cases, budget)
             shares = {name: refused[name] / tried[name] for name in CORRUPTIONS if tried[name]}
-            rows.append([operation.name, dtype, *(_share(shares.get(name)) for name in CORRUPTIONS), vacuous or ""])
+            found = [_share(shares.get(name)) for name in CORRUPTIONS]
+            rows.append([operation.name, dtype, str(cases), *found, str(vacuous or "")])
             weak += [(operation, name) for name, share in shares.items() if share < WEAK]
+    why = sorted([*page.rows(WHY), *_explained(weak)])
+    rows.sort(key=lambda row: row[0])
     return document(
         "Teeth",
-        f"A check is worth what it can refuse. Of {cases} drawn cases for each operation and dtype, the share whose "
+        "A check is worth what it can refuse. Of so many drawn cases for each operation and dtype, the share whose "
         "bound refuses each corruption of the golden result (of the cases in which it changes any bit), and how many "
         "cases refuse none, which never count as passes. Made by `python -m suites.tables teeth`.",
-        table(["operation", "dtype", *CORRUPTIONS, "vacuous"], rows),
+        table(HEADERS, rows),
         "## Below 90 %, and why",
-        table(["operation", "corruption", "why"], list(_explained(weak))) if weak else "None.",
+        table(WHY, why) if why else "None.",
     )
 
 

@@ -16,7 +16,7 @@ from suites.drawn import drawn
 from suites.goldens import Goldens
 from suites.run import mismatch
 from suites.subject import Subject
-from suites.tables.markdown import document, table
+from suites.tables.markdown import EMPTY, Page, document, table
 
 LOOSE = 0.01
 """A bound whose median share is below this wants a better analysis, or an explanation."""
@@ -68,16 +68,22 @@ class Distribution:
         ]
 
 
-def tightness(subjects: Sequence[Subject], platform: Platform, pool: Pool, *, cases: int, budget: int) -> str:
-    """Return the document for the implementations that run on ``platform``."""
-    rows = list(_rows(subjects, pool, cases, min(budget, platform.budget)))
+HEADERS = ("implementation", "dtype", "cases", "elements", "median", "99.9 %", "largest", "beyond")
+
+
+def tightness(
+    subjects: Sequence[Subject], platform: Platform, pool: Pool, *, cases: int, budget: int, page: Page = EMPTY
+) -> str:
+    """Return the document for the implementations that run on ``platform``; other rows are those of ``page``."""
+    rows = [*page.rows(HEADERS), *_rows(subjects, pool, cases, min(budget, platform.budget))]
+    rows.sort(key=lambda row: row[0])
     return document(
         f"Tightness of the bounds on {platform.name}",
         "Error over drift bound of each element, over drawn cases: below 1 always, and a median under 1/100 (bold) "
         "wants a better analysis of the contract. What is stored in a dtype narrower than it is computed in has half a "
         "unit of the last place in its bound, and comes close to it. Implementations that declare other numerics than "
         "the contract's are left out. Made by `python -m suites.tables tightness`.",
-        table(["implementation", "dtype", "cases", "elements", "median", "99.9 %", "largest", "beyond"], rows),
+        table(HEADERS, rows),
         "A median below 1/100 has one of three reasons. Results that are exact more often than not, as most float32 "
         "sums of two are, have a median of 0, and a bound of half a unit that is reached. Sums (gemm, the norms, "
         "attention) are granted one rounding after another, in any order; libraries add in blocks, and err by a "
@@ -88,7 +94,7 @@ def tightness(subjects: Sequence[Subject], platform: Platform, pool: Pool, *, ca
 
 def _rows(subjects: Sequence[Subject], pool: Pool, cases: int, budget: int) -> Iterator[list[str]]:
     goldens = Goldens()
-    for subject in sorted(subjects, key=lambda one: one.implementation.id):
+    for subject in subjects:
         for dtype in subject.dtypes:
             if not dtype_of(dtype).is_float:
                 continue
