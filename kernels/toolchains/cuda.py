@@ -11,7 +11,9 @@ import importlib.util
 import os
 import shutil
 from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
 from pathlib import Path
+from typing import Any
 
 import torch
 
@@ -39,26 +41,30 @@ class CudaSource:
         Raises ValueError for tensors of more than :data:`AXES` axes, BuildError where the compiler refuses the source,
         and KernelError where a launch fails.
         """
-        if any(tensor.dim() > AXES for tensor in tensors):
+        if max(map(torch.Tensor.dim, tensors)) > AXES:
             raise ValueError(f"these kernels index at most {AXES} axes")
         device = tensors[0].device
         if device.type == "cpu":
             abi.call(for_processor(self.path, target()), name, tensors, integers, reals)
             return
-        library = for_device(self.path, *torch.cuda.get_device_capability(device))
-        with torch.cuda.device(device):
+        with nullcontext() if device.index == torch.cuda.current_device() else torch.cuda.device(device):
             stream = torch.cuda.current_stream().cuda_stream
-            abi.call(library, name, tensors, integers, reals, stream=stream)
+            abi.call(for_device(self.path, device), name, tensors, integers, reals, stream=stream)
 
 
 def multiprocessors(x: torch.Tensor) -> int:
     """Return how many multiprocessors the device of ``x`` has: one of a processor."""
-    return torch.cuda.get_device_properties(x.device).multi_processor_count if x.is_cuda else 1
+    return _properties(x.device).multi_processor_count if x.is_cuda else 1
 
 
 def has_matrix_units(x: torch.Tensor) -> bool:
     """Return whether the device of ``x`` multiplies tiles of float16 and bfloat16; lanes on a processor play that."""
-    return not x.is_cuda or torch.cuda.get_device_capability(x.device) >= (8, 0)
+    return not x.is_cuda or _properties(x.device).major >= 8
+
+
+@functools.cache
+def _properties(device: torch.device) -> Any:
+    return torch.cuda.get_device_properties(device)
 
 
 @functools.cache
@@ -68,9 +74,10 @@ def for_processor(source: Path, chosen: Target) -> Path:
 
 
 @functools.cache
-def for_device(source: Path, major: int, minor: int) -> Path:
-    """Return the library of ``source`` for devices of a compute capability; raises BuildError, also without nvcc."""
-    return build([source], [*_device_compiler(f"sm_{major}{minor}"), "-shared", "-Xcompiler", "-fPIC"])
+def for_device(source: Path, device: torch.device) -> Path:
+    """Return the library of ``source`` for a device; raises BuildError, also without nvcc."""
+    architecture = "sm_{}{}".format(*torch.cuda.get_device_capability(device))
+    return build([source], [*_device_compiler(architecture), "-shared", "-Xcompiler", "-fPIC"])
 
 
 @functools.cache

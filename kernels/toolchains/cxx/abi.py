@@ -1,9 +1,14 @@
-"""The call of a kernel in C++ as ctypes sees it; ``include/kernel.hpp`` has the same structures."""
+"""The call of a kernel in C++: one list of words, which ``called`` in ``include/kernel.hpp`` reads.
+
+A call of a small kernel is mostly what is done here, so that nothing is looked up or built that was before.
+"""
 
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Sequence
+import functools
+import struct
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import torch
@@ -20,28 +25,11 @@ DTYPES = (
 )
 """In the order of ``enum class DType``."""
 
+_NUMBERS = {dtype: number for number, dtype in enumerate(DTYPES)}
+
 
 class KernelError(Exception):
     """A kernel reports that it could not compute; the message says why."""
-
-
-class _Tensor(ctypes.Structure):
-    _fields_ = (
-        ("data", ctypes.c_void_p),
-        ("dtype", ctypes.c_int64),
-        ("rank", ctypes.c_int64),
-        ("sizes", ctypes.POINTER(ctypes.c_int64)),
-        ("strides", ctypes.POINTER(ctypes.c_int64)),
-    )
-
-
-class _Call(ctypes.Structure):
-    _fields_ = (
-        ("tensors", ctypes.POINTER(_Tensor)),
-        ("integers", ctypes.POINTER(ctypes.c_int64)),
-        ("reals", ctypes.POINTER(ctypes.c_double)),
-        ("stream", ctypes.c_void_p),
-    )
 
 
 def call(
@@ -57,19 +45,18 @@ def call(
 
     ``stream`` is the device's stream that it is launched on, 0 for none.
     """
-    function = getattr(ctypes.CDLL(str(library)), f"kernel_{name}")
-    function.restype = ctypes.c_char_p
-    structures = (_Tensor * len(tensors))(*(_structure(tensor) for tensor in tensors))
-    request = _Call(structures, _integers(integers), (ctypes.c_double * len(reals))(*reals), stream)
-    trouble = function(ctypes.byref(request))
+    words = [stream, len(tensors)]
+    for tensor in tensors:
+        shape = tensor.shape
+        words += (tensor.data_ptr(), _NUMBERS[tensor.dtype], len(shape), *shape, *tensor.stride())
+    words += (len(integers), *integers)
+    trouble = _kernel(library, name)(struct.pack(f"{len(words)}q{len(reals)}d", *words, *reals))
     if trouble:
         raise KernelError(f"{name}: {trouble.decode(errors='replace')}")
 
 
-def _structure(tensor: torch.Tensor) -> _Tensor:
-    sizes, strides = _integers(tensor.shape), _integers(tensor.stride())
-    return _Tensor(tensor.data_ptr(), DTYPES.index(tensor.dtype), tensor.dim(), sizes, strides)
-
-
-def _integers(values: Sequence[int]) -> ctypes.Array[ctypes.c_int64]:
-    return (ctypes.c_int64 * len(values))(*values)
+@functools.cache
+def _kernel(library: Path, name: str) -> Callable[[bytes], bytes | None]:
+    function = getattr(ctypes.CDLL(str(library)), f"kernel_{name}")
+    function.argtypes, function.restype = (ctypes.c_char_p,), ctypes.c_char_p
+    return function  # type: ignore[no-any-return]

@@ -6,6 +6,7 @@ same way whatever the target.
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 from dataclasses import asdict, dataclass
@@ -46,4 +47,7 @@ class Target:
 def target() -> Target:
     """Return this process's target: the host's own ``c++`` where none is set; raises ValueError for a malformed one."""
     text = os.environ.get(VARIABLE)
-    return Target() if text is None else Target.from_json(text)
+    return Target() if text is None else _read(text)
+
+
+_read = functools.cache(Target.from_json)

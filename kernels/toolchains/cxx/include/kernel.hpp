@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include "scalar.hpp"
 
@@ -62,6 +63,20 @@ struct Call {
 // Returns what went wrong, or null.
 using Function = const char *(const Call &);
 
+// Calls `function` as words of 64 bits say, which follow one another: the stream; how many tensors there are, and of each
+// its address, dtype, rank, sizes and strides; how many integers there are, and these; reals.
+inline const char *called(Function *function, const int64_t *words) {
+    void *stream = reinterpret_cast<void *>(*words++);
+    std::vector<Tensor> tensors(static_cast<size_t>(*words++));
+    for (Tensor &tensor : tensors) {
+        const int64_t rank = words[2];
+        tensor = {reinterpret_cast<void *>(words[0]), static_cast<DType>(words[1]), rank, words + 3, words + 3 + rank};
+        words += 3 + 2 * rank;
+    }
+    const int64_t *integers = words + 1;
+    return function({tensors.data(), integers, reinterpret_cast<const double *>(integers + *words), stream});
+}
+
 // A program for an emulator has no dynamic symbols, and finds its kernels in this list.
 struct Entry {
     const char *name;
@@ -73,10 +88,11 @@ struct Entry {
     Entry(const char *name, Function *function) : name(name), function(function), next(first) { first = this; }
 };
 
-#define ENTRY(name, call)                                                 \
-    extern "C" const char *kernel_##name(const Call &);                   \
-    static const Entry entry_##name(#name, kernel_##name);                \
-    extern "C" const char *kernel_##name([[maybe_unused]] const Call &call)
+#define ENTRY(name, call)                                                                                   \
+    static const char *run_##name(const Call &);                                                            \
+    static const Entry entry_##name(#name, run_##name);                                                     \
+    extern "C" const char *kernel_##name(const int64_t *words) { return called(run_##name, words); }        \
+    static const char *run_##name([[maybe_unused]] const Call &call)
 
 template <typename T>
 constexpr DType dtype_of = DType::float64;
