@@ -15,7 +15,7 @@ from golden.case import Case
 from golden.inputs import make_inputs
 from kernels.registry import load
 from kernels.toolchains import cuda
-from kernels.toolchains.cxx import build as building
+from kernels.toolchains.cache import CACHE
 from kernels.toolchains.cxx.build import BuildError, build
 from kernels.toolchains.cxx.target import Target
 from platforms import cpp, cuda_cpu
@@ -135,8 +135,7 @@ def test_threads_that_wait_for_nobody_are_told(pool: Pool, mutant: str, message:
 
 @needs_compiler
 def test_a_build_is_made_once_and_anew_when_its_source_changes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(building.CACHE, str(tmp_path / "cache"))
-    building._cache.cache_clear()
+    monkeypatch.setenv(CACHE, str(tmp_path / "cache"))
     source, command = tmp_path / "one.cpp", [HERE.tools[0], "-shared", "-fPIC"]
     source.write_text("int one() { return 1; }")
     first = build([source], command)
@@ -147,11 +146,10 @@ def test_a_build_is_made_once_and_anew_when_its_source_changes(tmp_path: Path, m
     source.write_text("int one() { return; }")
     with pytest.raises(BuildError, match="exit code 1"):
         build([source], command)
-    building._cache.cache_clear()
 
 
 def test_device_code_needs_no_device(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(building, "_cache", lambda: tmp_path)
+    monkeypatch.setenv(CACHE, str(tmp_path))
     source = tmp_path / "empty.cu"
     source.write_text("__global__ void empty() {}\n")
     try:

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import fcntl
 import functools
 import hashlib
-import os
 import subprocess
 import tempfile
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
+
+from kernels.toolchains.cache import alone, folder
 
 INCLUDE = Path(__file__).parent / "include"
 """The headers that kernels include; part of every build."""
-
-CACHE = "PORTOLAN_CACHE"
-"""The environment variable that names the folder of builds; without it, one in the user's own cache folder."""
 
 _LONGEST = 3000  # characters of a compiler's complaints
 
@@ -30,18 +26,18 @@ def build(sources: Sequence[Path], command: Sequence[str]) -> Path:
 
     Processes that ask for the same at the same time wait for one of them, and none sees a file that is not whole.
     """
-    made = _cache() / _key(sources, command)
+    made = folder() / _key(sources, command)
     if made.exists():
         return made
-    with _alone(made.with_suffix(".lock")):
+    with alone(made.with_suffix(".lock")):
         if not made.exists():
             _compile(sources, command, made)
     return made
 
 
 def _compile(sources: Sequence[Path], command: Sequence[str], made: Path) -> None:
-    with tempfile.TemporaryDirectory(dir=made.parent) as folder:
-        fresh = Path(folder) / "out"
+    with tempfile.TemporaryDirectory(dir=made.parent) as within:
+        fresh = Path(within) / "out"
         whole = [*command, f"-I{INCLUDE}", *map(str, sources), "-o", str(fresh)]
         try:
             ended = subprocess.run(whole, capture_output=True, text=True, errors="replace", check=False)
@@ -69,18 +65,3 @@ def _version(compiler: str) -> str:
     except OSError:
         return ""
     return ended.stdout
-
-
-@functools.cache
-def _cache() -> Path:
-    named = os.environ.get(CACHE)
-    folder = Path(named) if named else Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "portolan"
-    folder.mkdir(parents=True, exist_ok=True)
-    return folder
-
-
-@contextmanager
-def _alone(lock: Path) -> Iterator[None]:
-    with lock.open("w") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        yield
