@@ -13,9 +13,9 @@ from tabulate import tabulate  # type: ignore[import-untyped]
 from platforms.detect import DetectionError, detect
 from platforms.gather import probe
 from platforms.platform import Platform
-from platforms.pool import Pool, WorkerError
-
-_WORKER = "platforms.profile.worker"
+from platforms.pool import Pool
+from platforms.profile.measuring import answers, machines
+from platforms.profile.questions import EXTENTS
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -26,6 +26,9 @@ def main(arguments: list[str] | None = None) -> int:
         "--implementation", action="append", default=[], metavar="PATTERN", help="sums and products to ask; repeatable"
     )
     parser.add_argument("--machine", action="append", default=[], metavar="NAME", help="only this one; repeatable")
+    parser.add_argument(
+        "--extent", choices=tuple(EXTENTS), default="full", help="brief: what every run asks (default: full)"
+    )
     parser.add_argument("--json", action="store_true", help="print everything, evidence included, as JSON")
     options = parser.parse_args(arguments)
     try:
@@ -39,28 +42,24 @@ def main(arguments: list[str] | None = None) -> int:
     profiles: dict[str, list[dict[str, Any]]] = {}
     with Pool() as pool:
         for platform in wanted:
-            profiles[platform.name] = list(_answers(pool, platform, options.implementation, options.machine))
+            profiles[platform.name] = list(_answers(pool, platform, options))
     print(json.dumps(profiles, indent=1) if options.json else _table(profiles))
     return 0 if profiles else 1
 
 
-def _answers(pool: Pool, platform: Platform, patterns: list[str], only: list[str]) -> Iterator[dict[str, Any]]:
-    """Yield the answers of every machine of ``platform``; one that fails is an answer that says so."""
-    for machine in pool.call(platform, f"{_WORKER}:machines", patterns=patterns):
-        if only and machine not in only:
-            continue
-        print(f"{platform.name}: {machine}", file=sys.stderr, flush=True)
-        try:
-            yield from pool.call(platform, f"{_WORKER}:answers", machine=machine)
-        except WorkerError as error:
-            yield {"machine": machine, "topic": "profile", "subject": "", "answer": "failed", "evidence": str(error)}
+def _answers(pool: Pool, platform: Platform, options: argparse.Namespace) -> Iterator[dict[str, Any]]:
+    """Yield the answers of the machines of ``platform`` that were asked for, saying which one's turn it is."""
+    for machine in machines(pool, platform, options.extent, options.implementation):
+        if not options.machine or machine in options.machine:
+            print(f"{platform.name}: {machine}", file=sys.stderr, flush=True)
+            yield from answers(pool, platform, machine, options.extent)
 
 
 def _table(profiles: dict[str, list[dict[str, Any]]]) -> str:
     """Return questions by machines, platforms side by side."""
     cells: dict[tuple[str, str], dict[str, str]] = {}
-    for platform, answers in profiles.items():
-        for one in answers:
+    for platform, answered in profiles.items():
+        for one in answered:
             row = cells.setdefault((one["topic"], one["subject"]), {})
             row[f"{platform} {one['machine']}"] = one["answer"]
     columns = list(dict.fromkeys(column for row in cells.values() for column in row))

@@ -44,13 +44,14 @@ def conversions(machine: Machine) -> Iterator[Answer]:
 def _direction(machine: Machine, source: str, target: str) -> Finding:
     kind = dtype_of(target)
     numbers = _numbers(dtype_of(source), kind)
+    found = machine.convert(numbers, source, target)
     exact = [Fraction(number) if dtype_of(source).is_float else Fraction(int(number)) for number in numbers]
     predicted = {mode: all_rounded(exact, kind, mode) for mode in MODES}
     once = all_rounded(exact, dtype_of("float32"), "nearest even")
     twice = all_rounded(map(Fraction, once), kind, "nearest even")
     if not np.array_equal(twice, predicted["nearest even"]):
         predicted["nearest even, through float32"] = twice
-    return identified(machine.convert(numbers, source, target), predicted)
+    return identified(found, predicted)
 
 
 def _numbers(source: DType, target: DType) -> np.ndarray:

@@ -54,14 +54,16 @@ def functions(machine: Machine) -> Iterator[Answer]:
 
 def _function(machine: Machine, name: str, dtype: str, domain: Domain) -> Finding:
     x = points(domain, dtype)
+    found = machine.elementwise(name, dtype, x)
     value, tail, _ = evaluate(name, x, doubled=dtype == "float64")
-    return _largest(machine.elementwise(name, dtype, x), value, tail, dtype, x)
+    return _largest(found, value, tail, dtype, x)
 
 
 def _division(machine: Machine, dtype: str) -> Finding:
     x, y = (points(Domain(-20, 20), dtype, seed) for seed in (6, 7))
+    found = machine.elementwise("divide", dtype, x, y)
     value, tail = doubled.divide((x, np.zeros_like(x)), (y, np.zeros_like(y)))
-    return _largest(machine.elementwise("divide", dtype, x, y), value, tail, dtype, x)
+    return _largest(found, value, tail, dtype, x)
 
 
 def _largest(found: np.ndarray, value: np.ndarray, tail: np.ndarray, dtype: str, x: np.ndarray) -> Finding:

@@ -1,8 +1,9 @@
-"""All probes, in the order in which a profile has their answers."""
+"""Every question of a profile, in order: from numbers to operations, functions, sums and products."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import NamedTuple
 
 from golden.dtypes import FLOATS
 from platforms.profile.accumulator import accumulator
@@ -16,43 +17,42 @@ from platforms.profile.machine import Machine
 from platforms.profile.operands import all_operands
 from platforms.profile.rounding import rounding
 from platforms.profile.subnormals import subnormals
-from platforms.profile.summation import Reduction, order
-
-Probe = Callable[[Machine], Iterator[Answer]]
+from platforms.profile.summation import SIZES, Reduction, order
 
 
-def sums(machine: Machine) -> Iterator[Answer]:
-    """Yield order and accumulator of the machine's sums in every floating dtype."""
-    yield from _reductions(machine, products=False)
+class Extent(NamedTuple):
+    """How much is asked of sums and products, the costly questions: of how many terms, in which dtypes."""
+
+    sizes: tuple[int, ...]
+    dtypes: tuple[str, ...]
 
 
-def products(machine: Machine) -> Iterator[Answer]:
-    """Yield the same of its matrix products."""
-    yield from _reductions(machine, products=True)
+EXTENTS = {"brief": Extent((16,), ("float32", "float16")), "full": Extent(SIZES, FLOATS)}
+"""What every run asks, and what is asked on request. All other questions are the same in both."""
 
-
-def _reductions(machine: Machine, *, products: bool) -> Iterator[Answer]:
-    for dtype in FLOATS:
-        reduction = Reduction(machine, dtype, products=products)
-        yield order(reduction)
-        yield from accumulator(reduction)
-
-
-PROBES: tuple[Probe, ...] = (
+PROBES: tuple[Callable[[Machine], Iterator[Answer]], ...] = (
     subnormals,
     rounding,
     contraction,
     conversions,
     functions,
     all_operands,
-    sums,
-    products,
     extremes,
     integers,
 )
+"""The questions of which there is one extent."""
 
 
-def profile(machine: Machine) -> Iterator[Answer]:
-    """Yield the answer to every question, as they come."""
+def profile(machine: Machine, extent: str = "full") -> Iterator[Answer]:
+    """Yield the answers to all questions of one of :data:`EXTENTS`, as they come."""
     for probe in PROBES:
         yield from probe(machine)
+    for products in (False, True):
+        yield from _reductions(machine, EXTENTS[extent], products=products)
+
+
+def _reductions(machine: Machine, extent: Extent, *, products: bool) -> Iterator[Answer]:
+    for dtype in extent.dtypes:
+        reduction = Reduction(machine, dtype, products=products, sizes=extent.sizes)
+        yield order(reduction)
+        yield from accumulator(reduction)

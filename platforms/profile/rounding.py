@@ -32,11 +32,12 @@ def rounding(machine: Machine) -> Iterator[Answer]:
 
 def _direction(machine: Machine, name: str, dtype: str) -> Finding:
     a, b = _pairs(dtype)
+    found = machine.elementwise(name, dtype, a, b)
     exact = [_OPERATIONS[name](Fraction(x), Fraction(y)) for x, y in zip(a, b, strict=True)]
     # A quotient is never a tie.
     modes = [mode for mode in MODES if mode != "nearest away"] if name == "divide" else MODES
     predicted = {mode: all_rounded(exact, dtype_of(dtype), mode) for mode in modes}
-    return identified(machine.elementwise(name, dtype, a, b), predicted)
+    return identified(found, predicted)
 
 
 def _pairs(dtype: str) -> tuple[np.ndarray, np.ndarray]:

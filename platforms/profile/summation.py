@@ -36,8 +36,9 @@ class UnclearError(ValueError):
 class Reduction:
     """The sums of rows of a machine, or its matrix products as sums of rows, in one dtype."""
 
-    def __init__(self, machine: Machine, dtype: str, *, products: bool = False) -> None:
+    def __init__(self, machine: Machine, dtype: str, *, products: bool = False, sizes: tuple[int, ...] = SIZES) -> None:
         self.machine = machine
+        self.sizes = sizes
         self.dtype = dtype
         self.products = products
         self.singly = False
@@ -72,9 +73,9 @@ class Reduction:
             raise tree
         return tree
 
-    def largest(self, sizes: tuple[int, ...] = SIZES) -> tuple[int, Tree]:
+    def largest(self) -> tuple[int, Tree]:
         """Return the largest of ``sizes`` that has a tree, and the tree; raises UnclearError where none has."""
-        for n in reversed(sizes):
+        for n in reversed(self.sizes):
             try:
                 return n, self.tree(n)
             except UnclearError as error:
@@ -128,23 +129,23 @@ def _tree(sums: Reduction, n: int) -> Tree:
         raise UnclearError(str(error)) from None
 
 
-def order(sums: Reduction, sizes: tuple[int, ...] = SIZES) -> Answer:
+def order(sums: Reduction) -> Answer:
     """Return the order in which terms are added up.
 
-    The answer is the shape of the tree for the largest of ``sizes``; the evidence has the shape for each, the largest
+    The answer is the shape of the tree for the largest of its sizes; the evidence has the shape for each, the largest
     tree, and how many sums of random terms the tree reproduces bit for bit, in the arithmetic of the dtype or of
     float32.
     """
 
     def probe() -> Finding:
         shapes: dict[str, str] = {}
-        for n in sizes:
+        for n in sums.sizes:
             try:
                 shapes[str(n)] = shape(sums.tree(n))
             except UnclearError as error:
                 shapes[str(n)] = f"{UNKNOWN}: {error}"
         try:
-            n, tree = sums.largest(sizes)
+            n, tree = sums.largest()
             if not sums.singly and sums.tree(n, again=True) != tree:
                 raise UnclearError("the order changes from one call to the next")
         except UnclearError as error:

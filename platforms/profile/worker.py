@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
+from pathlib import Path
 from typing import Any
 
+import kernels
 from kernels.registry import Implementation
 from platforms.platform import Platform
 from platforms.profile.answer import UNABLE
@@ -15,29 +17,37 @@ from platforms.profile.questions import profile
 from platforms.runner import Runner
 
 _REDUCTIONS = ("sum", "gemm")
+_KERNELS = Path(kernels.__file__).parent
+_SWIFT = ("torch", "triton", "cpp", "cuda", "opencl")
 
 
-def machines(patterns: list[str]) -> list[str]:
+def machines(patterns: list[str], extent: str) -> list[str]:
     """Return the names of the machines that this platform has: a paradigm for its elementwise operations, and an
     implementation for its sums or products.
 
-    Those of the implementations that match one of ``patterns``; without any, the first of each paradigm and operation
-    and all that declare other numerics than the contract's, and the paradigms.
+    Those of the implementations that match one of ``patterns``; without any, the paradigms, and of Portolan's own
+    implementations the first of each paradigm and operation and all that declare other numerics than the contract's.
+    A brief ``extent`` leaves out paradigms that build something for seconds at nearly every question.
     """
     implementations = list(_reductions(Runner.current))
     if patterns:
         return [one.id for one in implementations if any(fnmatchcase(one.id, pattern) for pattern in patterns)]
+    paradigms = [one for one in Runner.current.platform.paradigms if extent != "brief" or one in _SWIFT]
     first: dict[tuple[str, str], str] = {}
-    for one in implementations:
+    own = [one for one in implementations if one.paradigm in paradigms and _is_own(one)]
+    for one in own:
         first.setdefault((one.operation, one.paradigm), one.id)
-    chosen = [one.id for one in implementations if one.id in first.values() or one.numerics != "ieee"]
-    return [*Runner.current.platform.paradigms, *chosen]
+    return [*paradigms, *(one.id for one in own if one.id in first.values() or one.numerics != "ieee")]
 
 
-def answers(machine: str) -> list[dict[str, Any]]:
-    """Return all answers of the machine called ``machine``, one of :func:`machines`, which it is able to give."""
+def answers(machine: str, extent: str) -> list[dict[str, Any]]:
+    """Return what the machine called ``machine``, one of :func:`machines`, is able to answer to the questions of
+    ``extent``.
+    """
     return [
-        {"machine": machine, **answer.to_value()} for answer in profile(_machine(machine)) if answer.answer != UNABLE
+        {"machine": machine, **answer.to_value()}
+        for answer in profile(_machine(machine), extent)
+        if answer.answer != UNABLE
     ]
 
 
@@ -46,6 +56,11 @@ def _reductions(runner: Runner) -> Iterator[Implementation]:
     for one in runner.catalogue.implementations.values():
         if one.operation in _REDUCTIONS and not runner.platform.refusal(one.paradigm) and one.paradigm not in lacking:
             yield one
+
+
+def _is_own(implementation: Implementation) -> bool:
+    """Whether it is one of Portolan's. What a user brings may hang or crash, and is asked by name alone."""
+    return Path(implementation.source).is_relative_to(_KERNELS)
 
 
 def _machine(name: str) -> Machine:

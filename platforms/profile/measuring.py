@@ -1,0 +1,33 @@
+"""Asking a platform's worker for its profile, one machine after another."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from platforms.platform import Platform
+from platforms.pool import Pool, WorkerError
+
+_WORKER = "platforms.profile.worker"
+FAILED = "failed"
+"""The answer of a machine that could not be asked to the end; the evidence says why."""
+
+
+def machines(pool: Pool, platform: Platform, extent: str, patterns: Sequence[str] = ()) -> list[str]:
+    """Return the machines of ``platform``; see :func:`platforms.profile.worker.machines`."""
+    return pool.call(platform, f"{_WORKER}:machines", patterns=list(patterns), extent=extent)
+
+
+def answers(pool: Pool, platform: Platform, machine: str, extent: str) -> list[dict[str, Any]]:
+    """Return what one machine answers to the questions of ``extent``; or that it failed, and why."""
+    try:
+        return pool.call(platform, f"{_WORKER}:answers", machine=machine, extent=extent)
+    except WorkerError as error:
+        why = {"why": str(error)}
+        return [{"machine": machine, "topic": "profile", "subject": "", "answer": FAILED, "evidence": why}]
+
+
+def measured(pool: Pool, platform: Platform, extent: str) -> Iterator[dict[str, Any]]:
+    """Yield what every machine of ``platform`` answers to the questions of ``extent``."""
+    for machine in machines(pool, platform, extent):
+        yield from answers(pool, platform, machine, extent)
