@@ -23,6 +23,7 @@ from reports.agreement import render as agreement
 from reports.bundle import ENVIRONMENT, BundleError, read
 from reports.compare import render as render_carried
 from reports.gate import GateError
+from reports.profile import render as profiles
 from reports.tally import Tally
 from reports.terminal import render
 
@@ -80,9 +81,9 @@ def _show(options: argparse.Namespace) -> int:
             options=str(environment.get("replay", "")),
         )
     )
-    agreed = agreement(environment, width=options.width or shutil.get_terminal_size().columns, full=options.full)
-    if agreed:
-        print(f"\n{agreed}")
+    for told in (agreement, profiles):
+        if text := told(environment, width=options.width or shutil.get_terminal_size().columns, full=options.full):
+            print(f"\n{text}")
     for problem in problems:
         print(f"reports: {problem}", file=sys.stderr)
     return 1 if tally.total("fail") else 0

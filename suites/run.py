@@ -5,8 +5,9 @@ from __future__ import annotations
 import hashlib
 import time
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from typing import Any
 
 from hypothesis import settings
 from hypothesis.strategies import SearchStrategy
@@ -18,8 +19,10 @@ from golden.judge import Verdict, judge_all
 from kernels import strategies
 from platforms.outcome import Outcome, Result
 from platforms.paradigm import paradigm_of
+from platforms.platform import Platform
 from platforms.pool import GatewayLost, Pool
 from reports.bundle import Bundle
+from reports.profile import PREFIX as PROFILE
 from reports.record import VERDICTS, Record
 from reports.record import outcome as outcome_of
 from suites.accounts import account
@@ -55,7 +58,13 @@ class Run:
     """One run over this machine: where its cases are executed, judged and recorded."""
 
     def __init__(
-        self, *, pool: Pool, bundle: Bundle, replay_options: str = "", shrink_seconds: float = SHRINK_SECONDS
+        self,
+        *,
+        pool: Pool,
+        bundle: Bundle,
+        replay_options: str = "",
+        shrink_seconds: float = SHRINK_SECONDS,
+        profile: Callable[[Platform], dict[str, Any] | None] = lambda platform: None,
     ) -> None:
         self.pool = pool
         self.bundle = bundle
@@ -63,6 +72,7 @@ class Run:
         self.shrink_seconds = shrink_seconds
         self.goldens = Goldens()
         self.lacks: dict[str, dict[str, str]] = {}
+        self._profile = profile
         self.latest: list[Record] = []
         self._explaining = 0.0
         self._slowest: dict[str, float] = {}
@@ -77,6 +87,8 @@ class Run:
             for caveat in described["facts"].get("caveats", ()):
                 warnings.warn(f"platform {platform.name}: {caveat}", RuntimeWarning, stacklevel=2)
             self.bundle.update_environment(f"platform {platform.name}", described)
+            if profile := self._profile(platform):
+                self.bundle.update_environment(f"{PROFILE}{platform.name}", profile)
         known = self.lacks[platform.name]
         keys = {dtype: (paradigm, f"{paradigm}/{dtype}", dtype) for dtype in subject.dtypes}
         reasons = {dtype: next((known[key] for key in tried if key in known), "") for dtype, tried in keys.items()}

@@ -9,23 +9,26 @@ from __future__ import annotations
 import functools
 import shlex
 import shutil
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import settings
 
 from golden.case import Case, CaseError
 from golden.frozen import FrozenError, corpus, version
 from kernels.registry import Catalogue, KernelFileError, load
 from platforms.detect import Detection, DetectionError, detect, sanitized
 from platforms.gather import probe
+from platforms.platform import Platform
 from platforms.pool import Pool
 from platforms.probe import Probe
+from platforms.profile.kept import kept
 from reports.bundle import Bundle, BundleError, default_directory
 from suites.environment import environment
-from suites.options import ROOT
+from suites.options import DEPTHS, ROOT
 from suites.run import Run
 from suites.subject import Selection, SelectionError, Subject, select
 
@@ -132,7 +135,22 @@ class Session:
         )
         if self._told:
             self._bundle = Bundle.join(Path(self._told["bundle"]))
-        return Run(pool=self._pool, bundle=self.bundle, replay_options=self.replay_options)
+        return Run(
+            pool=self._pool,
+            bundle=self.bundle,
+            replay_options=self.replay_options,
+            profile=self._profile_of(self._pool),
+        )
+
+    def _profile_of(self, pool: Pool) -> Callable[[Platform], dict[str, Any] | None]:
+        """Return what finds a platform's profile: all of it where much is searched, none anew for a single case."""
+        measure = not (self.case or self.config.getoption("in_process"))
+        return functools.partial(kept, pool, extent=self.extent, measure=measure)
+
+    @property
+    def extent(self) -> str:
+        """How much is asked of how platforms compute, a key of :data:`platforms.profile.questions.EXTENTS`."""
+        return "full" if settings().max_examples >= DEPTHS["standard"] else "brief"
 
     @property
     def bundle(self) -> Bundle:

@@ -1,0 +1,88 @@
+"""A platform's numerical profile as a run leaves it in its bundle: read with suspicion, and told in one line.
+
+It is a fact of the environment: how much was asked, how long that took, and the answers, each of one machine (a
+paradigm's own arithmetic, or an implementation) on one topic and subject.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from reports.bundle import BundleError
+from reports.ink import clip, plain
+
+PREFIX = "profile "
+"""What the keys of the environment begin with that this is read from; the platform follows."""
+
+_FIELDS = ("machine", "topic", "subject", "answer")
+_TITLE = "how platforms compute (python -m platforms profile tells more):"
+_LONGEST = 60
+_TOPICS = {
+    "subnormal operands": "subnormals",
+    "rounding of arithmetic": "rounding",
+    "a * b + c": "a * b + c",
+    "operands of products": "operands",
+    "accumulator of products": "products in",
+    "accumulator of sums": "sums in",
+    "float32 out of range as integer": "floats out of range",
+}
+
+
+def profiles(environment: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """Return the profile of each platform; raises BundleError for one that is not what runs write."""
+    found = {key.removeprefix(PREFIX): value for key, value in environment.items() if key.startswith(PREFIX)}
+    for platform, profile in found.items():
+        _check(platform, profile)
+    return found
+
+
+def render(environment: Mapping[str, Any], *, width: int, full: bool = False) -> str:
+    """Return a line for each platform that has a profile, or all that is worth telling if ``full``; "" for none."""
+    told = [
+        f"{platform}: {'; '.join(_told(profile['answers'])) or 'no answer'}"
+        for platform, profile in sorted(profiles(environment).items())
+    ]
+    if full:
+        lines = [
+            part for line in told for part in textwrap.wrap(line, width, initial_indent="  ", subsequent_indent="    ")
+        ]
+    else:
+        lines = [clip(f"  {line}", width) for line in told]
+    return "\n".join([_TITLE, *lines]) if told else ""
+
+
+def _check(platform: str, profile: Any) -> None:
+    right = isinstance(profile, dict) and isinstance(profile.get("extent"), str)
+    answers = profile.get("answers") if right else None
+    if not isinstance(answers, list):
+        raise BundleError(f'"{PREFIX}{platform}" must have an "extent", a text, and "answers", a list')
+    for one in answers:
+        if not isinstance(one, dict) or not all(isinstance(one.get(field), str) for field in _FIELDS):
+            wanted = ", ".join(_FIELDS)
+            raise BundleError(f'an answer in "{PREFIX}{platform}" must have the texts {wanted}, not {plain(str(one))}')
+
+
+def _told(answers: list[dict[str, str]]) -> Iterator[str]:
+    """Yield what is answered on each topic that is worth telling, the commonest answer and then what differs."""
+    for topic, word in _TOPICS.items():
+        of: dict[str, list[str]] = {}
+        for one in answers:
+            if one["topic"] == topic:
+                of.setdefault(plain(one["answer"]), []).append(plain(f"{one['machine']} {one['subject']}".strip()))
+        common, *others = sorted(of.items(), key=lambda item: -len(item[1])) or [("", [])]
+        differing = [f"{answer} of {clip(', '.join(whose), _LONGEST)}" for answer, whose in others]
+        if common[0]:
+            yield f"{word} {common[0]}" + (f", but {', '.join(differing)}" if differing else "")
+    worst = max((one for one in answers if one["topic"].startswith("error of ")), key=_ulp, default=None)
+    if worst:
+        name = worst["topic"].removeprefix("error of ")
+        yield f"functions within {worst['answer']} ({name}, {worst['machine']} {worst['subject']})"
+
+
+def _ulp(answer: Mapping[str, str]) -> float:
+    try:
+        return float(answer["answer"].partition(" ")[0])
+    except ValueError:
+        return 0.0
