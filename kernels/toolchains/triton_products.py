@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import torch
 import triton
@@ -82,15 +81,10 @@ def add_slices(partial: torch.Tensor, out: torch.Tensor) -> None:
 
 
 def _property(x: torch.Tensor, name: str) -> int | None:
-    """Return what the device of ``x`` says of itself; None of the interpreter's, which is a CPU."""
-    if x.device.type == "cpu":
+    """Return what the device of ``x`` says of itself; None of the interpreter's, which has none."""
+    if triton.knobs.runtime.interpret:
         return None
-    return _properties(x.device.index or 0).get(name)
-
-
-@functools.cache
-def _properties(device: int) -> dict[str, Any]:
-    return triton.runtime.driver.active.utils.get_device_properties(device)
+    return triton.runtime.driver.active.utils.get_device_properties(x.device.index or 0).get(name)
 
 
 @triton.jit
