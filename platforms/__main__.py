@@ -30,6 +30,10 @@ def main(arguments: list[str] | None = None) -> int:
         from platforms.profile import command
 
         return command.main(arguments[1:])
+    if arguments[:1] == ["targets"]:
+        from platforms.targets import command as targets
+
+        return targets.main(arguments[1:])
     options = _parser().parse_args(arguments)
     found = probe(time_limit=options.time_limit)
     try:

@@ -1,0 +1,84 @@
+"""``python -m platforms targets``: kernels compiled for hardware that is not here, as a table or as JSON."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+
+from tabulate import tabulate  # type: ignore[import-untyped]
+
+from kernels.registry import KernelFileError, load
+from platforms.targets.architecture import ARCHITECTURES
+
+_SHOWN = 25
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Print the audit and return the exit code: 0, or 1 where nothing could be compiled at all."""
+    options = _parser().parse_args(arguments)
+    unknown = [name for name in options.target if name not in ARCHITECTURES]
+    if unknown:
+        print(f"no target {unknown[0]!r}; there are {', '.join(ARCHITECTURES)}", file=sys.stderr)
+        return 2
+    try:
+        from platforms.targets.audit import audit
+        from platforms.targets.table import HEADINGS, cells, remarks, summary
+
+        catalogue = load(options.kernels)
+        made = audit(
+            catalogue,
+            architectures=[one for name, one in ARCHITECTURES.items() if name in (options.target or ARCHITECTURES)],
+            patterns=options.implementation or ["*"],
+            dtypes=options.dtype,
+            jobs=options.jobs,
+            time_limit=options.time_limit,
+            progress=_Progress(),
+        )
+    except (KernelFileError, RuntimeError, ModuleNotFoundError) as error:
+        print(f"targets: {error}", file=sys.stderr)
+        return 2
+    if options.json:
+        print(json.dumps(made.to_value()))
+        return 0
+    said = list(remarks(made))
+    print(f"{made.compiler}: compiled for what is not here; nothing was run\n")
+    if options.full or len(options.implementation) > 0:
+        print(tabulate(list(cells(made)), ["implementation", "dtype", *made.targets], disable_numparse=True), "\n")
+    print(tabulate(summary(made), HEADINGS))
+    print("", *(said if options.full else said[:_SHOWN]), sep="\n")
+    if len(said) > _SHOWN and not options.full:
+        print(f"and {len(said) - _SHOWN} more; --full shows them")
+    for what, why in made.unaudited.items():
+        print(f"not known: {what}: {why}")
+    return 0 if made.compiled else 1
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m platforms targets", description="Kernels for absent hardware.")
+    for name, metavar, said in (
+        ("target", "NAME", f"of {', '.join(ARCHITECTURES)}"),
+        ("implementation", "PATTERN", "only these"),
+        ("dtype", "NAME", "only this one"),
+        ("kernels", "PATH", "also your own kernels"),
+    ):
+        parser.add_argument(f"--{name}", metavar=metavar, action="append", default=[], help=f"{said}; repeatable")
+    parser.add_argument("--jobs", type=int, help="compilers side by side (default: one a core)")
+    parser.add_argument("--time-limit", type=float, default=60.0, metavar="SECONDS", help="for one compilation")
+    parser.add_argument("--json", action="store_true", help="print everything as JSON")
+    parser.add_argument("--full", action="store_true", help="cut no list to a screenful")
+    return parser
+
+
+class _Progress:
+    """Says on standard error how far the audit is, every few seconds."""
+
+    def __init__(self) -> None:
+        self._started = self._said = time.monotonic()
+
+    def __call__(self, done: int, number: int) -> None:
+        now = time.monotonic()
+        if now - self._said > 5 or done == number:
+            self._said = now
+            print(f"{done} of {number} compiled, {now - self._started:.0f} s", file=sys.stderr, flush=True)

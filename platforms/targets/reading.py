@@ -1,0 +1,116 @@
+"""What a compiler makes of one launch for one architecture, and what is to be said of it there.
+
+Too much shared memory is no error of a compiler: the limit is looked at when a kernel is launched, so that the table of
+:mod:`platforms.targets.architecture` must say it. Nothing here was run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from platforms.targets.architecture import ARCHITECTURES
+
+COMPILES, DOES_NOT_FIT, DOES_NOT_COMPILE, NOT_KNOWN = "compiles", "does not fit", "does not compile", "not known"
+VERDICTS = (COMPILES, DOES_NOT_FIT, DOES_NOT_COMPILE, NOT_KNOWN)
+"""From best to worst. None of them is a pass: a kernel that compiles was still not run."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reading:
+    """What the compiler said; figures are None where there is no code.
+
+    Attributes:
+        target: the architecture.
+        error: the compiler's error in a line, or "".
+        unfinished: why nobody knows, such as a time limit, or "".
+        shared: bytes of shared memory of a block.
+        registers: registers of a thread, the accumulators of matrix units included where these are apart.
+        spills: registers that did not fit and are kept in memory, of a thread.
+        scratch: bytes of memory of a thread for those and for what it indexes.
+        matrix: families of matrix instructions in the code.
+        kinds: a few of these, as they stand there.
+        dots: whether the kernel multiplies matrices.
+        narrow: a product whose operands have eight bits.
+        copies: kinds of asynchronous copies in the code.
+        seconds: how long the compiler took.
+    """
+
+    target: str
+    error: str = ""
+    unfinished: str = ""
+    shared: int | None = None
+    registers: int | None = None
+    spills: int | None = None
+    scratch: int | None = None
+    matrix: tuple[str, ...] = ()
+    kinds: tuple[str, ...] = ()
+    dots: bool = False
+    narrow: bool = False
+    copies: tuple[str, ...] = ()
+    seconds: float = 0.0
+
+    @property
+    def verdict(self) -> str:
+        """One of VERDICTS."""
+        if self.unfinished:
+            return NOT_KNOWN
+        if self.error:
+            return DOES_NOT_COMPILE
+        return DOES_NOT_FIT if (self.shared or 0) > ARCHITECTURES[self.target].shared else COMPILES
+
+    @property
+    def findings(self) -> tuple[str, ...]:
+        """What is to be said of it beside the verdict, a phrase each."""
+        return tuple(_findings(self))
+
+    def to_value(self) -> dict[str, Any]:
+        """Return this reading as JSON values, without what is empty."""
+        return {name: value for name, value in asdict(self).items() if value not in (None, "", (), False)}
+
+    @classmethod
+    def from_value(cls, value: Mapping[str, Any]) -> Reading:
+        """Return the reading that :meth:`to_value` made ``value`` of."""
+        fields: dict[str, Any] = {name: tuple(one) if isinstance(one, list) else one for name, one in value.items()}
+        return cls(**fields)
+
+
+def _findings(one: Reading) -> Iterator[str]:
+    if one.unfinished or one.error:
+        yield one.unfinished or one.error
+        return
+    limit = ARCHITECTURES[one.target].shared
+    if (one.shared or 0) > limit:
+        yield f"{one.shared} bytes of shared memory, of {limit}"
+    if one.spills:
+        yield f"{one.spills} register spills"
+    if one.dots and not one.matrix:
+        yield "no matrix instruction: products by FMA"
+    elif one.narrow and one.matrix and not any(word in kind for kind in one.kinds for word in _EIGHT_BITS):
+        yield "operands of 8 bits are converted to wider ones"
+
+
+_EIGHT_BITS = ("e4m3", "e5m2", "f8", "fp8", "bf8", "s8", "u8", "i8", "iu8")
+
+
+def memory(readings: Iterable[Reading]) -> str:
+    """Say where shared memory suffices: "98304 bytes of shared memory: fits sm_80, not gfx942 (65536)".
+
+    Empty where every architecture has enough. Compilers take different amounts, so that there may be several figures.
+    """
+    known = [one for one in readings if one.shared is not None]
+    if all(one.verdict == COMPILES for one in known):
+        return ""
+    amounts: dict[int, list[Reading]] = {}
+    for one in known:
+        amounts.setdefault(one.shared or 0, []).append(one)
+    return "; ".join(_fits(amount, some) for amount, some in sorted(amounts.items()) if amount)
+
+
+def _fits(amount: int, readings: list[Reading]) -> str:
+    fits = [one.target for one in readings if one.verdict == COMPILES]
+    lacks = [f"{one.target} ({ARCHITECTURES[one.target].shared})" for one in readings if one.verdict == DOES_NOT_FIT]
+    said = [f"fits {', '.join(fits)}"] if fits else []
+    said += [f"not {', '.join(lacks)}"] if lacks else []
+    return f"{amount} bytes of shared memory: {', '.join(said)}"
