@@ -61,6 +61,8 @@ class Platform:
         threads: how many threads torch may use for one operation on the host.
         sanitizer: what watches its kernels, or ""; their tensors then lie alone, so that it sees where each ends.
         launcher: the command that its worker is started by, with that of Python behind it.
+        gateway: where its worker runs, in execnet's syntax; "" for a process of this interpreter.
+        root: the folder that the code is in there; "" for the one that it is in here.
     """
 
     name: str
@@ -77,6 +79,8 @@ class Platform:
     threads: int = 1
     sanitizer: str = ""
     launcher: tuple[str, ...] = ()
+    gateway: str = ""
+    root: str = ""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "paradigms", tuple(self.paradigms))

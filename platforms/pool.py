@@ -7,6 +7,7 @@ the failure of the machinery itself raises.
 from __future__ import annotations
 
 import json
+import math
 import os
 import shlex
 import sys
@@ -14,6 +15,7 @@ import threading
 import time
 import warnings
 from collections.abc import Iterable
+from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -21,18 +23,20 @@ from typing import Any
 import execnet
 
 from golden.case import Case
-from platforms import wire
+from platforms import parcel, wire
+from platforms.connection import GatewayError, opened, shortly
 from platforms.outcome import Outcome
 from platforms.paradigm import paradigm_of
 from platforms.platform import Platform
-from platforms.worker import START_LIMIT
+from platforms.worker import ALIVE, START_LIMIT
 
 FIRST_CALL = 5.0
 """How many times longer a first call may take that compiles, and whatever is not a call of a kernel."""
 
 _ROOT = Path(__file__).resolve().parent.parent
 _GRACE = 30.0  # seconds beyond all its limits after which a keeper itself counts as lost
-_CLOSING = 5.0
+_SIGNS = 4  # how often within the time that silence may last a sign of life is asked for
+_OPEN_LIMIT = 60.0  # seconds that a connection to another place may take
 _KEEPER = """
 import os, sys
 root = channel.receive()
@@ -51,6 +55,10 @@ class GatewayLost(WorkerError):
     """The process behind a gateway is gone, or does not answer. The next call opens a new one."""
 
 
+class PlaceLost(WorkerError):
+    """A platform of another place cannot be reached any more; no kernel is to blame, and it is not tried again."""
+
+
 class Pool:
     """Runs implementations in processes of their platforms.
 
@@ -59,14 +67,22 @@ class Pool:
         time_limit: seconds that one call may take; the first call of a kernel that compiles may take five times that.
         in_process: run kernels in the calling process, so that a debugger can step into them. Nothing is then
             protected from them, and there is no time limit.
+        silence: seconds without a sign of life after which a connection to another place counts as lost.
     """
 
     def __init__(
-        self, *, kernels: Iterable[str | Path] = (), time_limit: float = 60.0, in_process: bool = False
+        self,
+        *,
+        kernels: Iterable[str | Path] = (),
+        time_limit: float = 60.0,
+        in_process: bool = False,
+        silence: float = 60.0,
     ) -> None:
         self._kernels = [str(Path(path).resolve()) for path in kernels]
         self._time_limit = time_limit
         self._in_process = in_process
+        self._silence = silence
+        self._lost: dict[str, str] = {}
         self._workers: dict[str, _Worker] = {}
         self._descriptions: dict[str, dict[str, Any]] = {}
 
@@ -95,7 +111,8 @@ class Pool:
 
         ``time_limit`` replaces the pool's for this call; ``contract`` names one of :mod:`platforms.contracts` that the
         implementation is held to, instead of one call. Raises WorkerError when there is no such implementation, when
-        the case is not one of its operation, or when the platform cannot be opened; GatewayLost when its process died.
+        the case is not one of its operation, or when the platform cannot be opened; GatewayLost when its process died,
+        and PlaceLost when that was in another place.
         """
         limit = self._time_limit if time_limit is None else time_limit
         compiles = paradigm_of(implementation_id.split("/")[1] if "/" in implementation_id else "").compiles
@@ -108,9 +125,8 @@ class Pool:
             "lacking": lacking,
             "contract": contract,
         }
-        reply = self._worker(platform).ask(
-            implementation_id, request, limit=limit, first_limit=limit * (FIRST_CALL if compiles else 1.0)
-        )
+        first_limit = limit * (FIRST_CALL if compiles else 1.0)
+        reply = self._ask(platform, implementation_id, request, limit=limit, first_limit=first_limit)
         if "lost" in reply:
             return Outcome(**reply["lost"])
         return wire.outcome_from_value(_value(platform, reply))
@@ -130,6 +146,10 @@ class Pool:
         request = {"what": "call", "target": target, "arguments": json.dumps(arguments)}
         return self._ask_json(platform, target, request)
 
+    def why_lost(self, platform: Platform) -> str:
+        """Return why the place of ``platform`` cannot be reached any more, "" where it can or never was elsewhere."""
+        return self._lost.get(platform.gateway, "")
+
     def close(self) -> None:
         """End all workers. The pool may be used again; it then opens new ones."""
         workers, self._workers = self._workers, {}
@@ -138,15 +158,37 @@ class Pool:
 
     def _ask_json(self, platform: Platform, key: str, request: dict[str, Any]) -> Any:
         limit = self._time_limit * FIRST_CALL
-        reply = self._worker(platform).ask(key, request, limit=limit, first_limit=limit)
+        reply = self._ask(platform, key, request, limit=limit, first_limit=limit)
         if "lost" in reply:
             raise WorkerError(f"platform {platform.name}, {key}: {reply['lost']['status']}: {reply['lost']['message']}")
         return json.loads(_value(platform, reply))
 
+    def _ask(
+        self, platform: Platform, key: str, request: dict[str, Any], *, limit: float, first_limit: float
+    ) -> dict[str, Any]:
+        """Return the reply of the platform's worker; from another place it is asked for twice, over two connections."""
+        if platform.gateway in self._lost:
+            raise PlaceLost(self._lost[platform.gateway])
+        try:
+            return self._worker(platform).ask(key, request, limit=limit, first_limit=first_limit)
+        except GatewayLost:
+            if not platform.gateway:
+                raise
+        try:
+            return self._worker(platform).ask(key, request, limit=limit, first_limit=first_limit)
+        except GatewayLost as error:
+            place = platform.name.partition("@")[2]
+            self._lost[platform.gateway] = f"gateway {place} was lost at {key}: {error}"
+            raise PlaceLost(self._lost[platform.gateway]) from None
+
     def _worker(self, platform: Platform) -> _Worker:
         worker = self._workers.get(platform.name)
         if worker is None or worker.lost:
-            worker = (_InProcess if self._in_process else _Remote)(platform, self._kernels)
+            worker = (
+                _InProcess(platform, self._kernels)
+                if self._in_process
+                else _Remote(platform, self._kernels, self._silence)
+            )
             self._workers[platform.name] = worker
         return worker
 
@@ -173,22 +215,29 @@ class _Worker:
 class _Remote(_Worker):
     """A keeper process behind a gateway."""
 
-    def __init__(self, platform: Platform, kernels: list[str]) -> None:
+    def __init__(self, platform: Platform, kernels: list[str], silence: float) -> None:
         self._name = platform.name
         self._lock = threading.Lock()
-        # Another execution model might run the keeper in a thread, and only a main thread may set signal handlers.
-        self._group = execnet.Group()
+        self._open = ExitStack()
+        # The keeper of a process here is as busy as the kernels make this machine, and its end is seen at once.
+        self._silence = silence if platform.gateway else math.inf
         python = shlex.join([*platform.launcher, sys.executable])
-        spec = f"popen//python={python}//execmodel=main_thread_only"
-        self._channel = self._group.makegateway(spec).remote_exec(_KEEPER)
-        self._channel.send(str(_ROOT))
-        self._channel.send(
-            {
-                "environment": dict(platform.environment),
-                "start_method": platform.start_method,
-                "runner": json.dumps({"platform": platform.to_value(), "kernels": kernels}),
-            }
-        )
+        spec, limit = (platform.gateway, _OPEN_LIMIT) if platform.gateway else (f"popen//python={python}", None)
+        if platform.root:
+            kernels = [f"{platform.root}/{parcel.place(*pair)}" for pair in enumerate(map(Path, kernels))]
+        try:
+            self._channel = self._open.enter_context(opened(spec, limit=limit)).remote_exec(_KEEPER)
+            self._channel.send(platform.root or str(_ROOT))
+            self._channel.send(
+                {
+                    "environment": dict(platform.environment),
+                    "start_method": platform.start_method,
+                    "runner": json.dumps({"platform": platform.to_value(), "kernels": kernels}),
+                }
+            )
+        except (GatewayError, OSError) as error:
+            self.close()
+            raise GatewayLost(f"the worker of platform {self._name} cannot be started: {shortly(error)}") from None
 
     def ask(self, key: str, request: dict[str, Any], *, limit: float, first_limit: float) -> dict[str, Any]:
         with self._lock:
@@ -201,19 +250,35 @@ class _Remote(_Worker):
 
     def close(self) -> None:
         self.lost = True
-        self._group.terminate(timeout=_CLOSING)
+        self._open.close()
 
     def _exchange(self, message: tuple[str, float, float, bytes], limit: float) -> tuple[str, Any, str]:
         try:
             self._channel.send(message)
-            return self._channel.receive(timeout=START_LIMIT + limit + _GRACE)
-        except (EOFError, OSError, execnet.RemoteError, self._channel.TimeoutError) as error:
+            return self._reply(START_LIMIT + limit + _GRACE)
+        except (EOFError, OSError, execnet.RemoteError, execnet.TimeoutError) as error:
             self.close()
-            raise GatewayLost(f"the worker of platform {self._name} is gone: {error or 'end of file'}") from None
+            raise GatewayLost(f"the worker of platform {self._name} is gone: {shortly(error)}") from None
         except BaseException:
             # Interrupted while an answer was on its way: the next answer would be to the wrong question.
             self.close()
             raise
+
+    def _reply(self, limit: float) -> tuple[str, Any, str]:
+        """Return what the keeper answers, or raise execnet's TimeoutError after ``limit`` seconds, or of silence."""
+        heard = time.monotonic()
+        deadline = heard + limit
+        while True:
+            try:
+                reply = self._channel.receive(timeout=min(limit, self._silence / _SIGNS))
+            except execnet.TimeoutError:
+                if time.monotonic() > min(deadline, heard + self._silence):
+                    raise
+                self._channel.send(ALIVE)
+            else:
+                if reply != ALIVE:
+                    return reply
+                heard = time.monotonic()
 
 
 class _InProcess(_Worker):

@@ -22,6 +22,9 @@ from platforms.platform import VARIABLE
 START_LIMIT = 300.0
 """Seconds that a runner may take to be ready: everything is imported and the device opened meanwhile."""
 
+ALIVE = ("alive", None, "")
+"""What a keeper answers at once to the same, whatever its runner does meanwhile."""
+
 Reply = tuple[str, Any, str]
 """What a request is answered with: ("reply", bytes of the runner, note), ("lost", {status, message, seconds}, note), or
 ("unready", why there is no runner, note). The note says what else happened, or ""."""
@@ -31,7 +34,8 @@ def keep(channel: Any) -> None:
     """Answer requests from ``channel`` until it closes.
 
     The first message is a dict: ``environment`` (set before anything is imported in a runner), ``start_method``, and
-    ``runner``, the JSON that :mod:`platforms.preload` reads. Every other one is (key, limit, first limit, bytes).
+    ``runner``, the JSON that :mod:`platforms.preload` reads. Every other one is (key, limit, first limit, bytes), or
+    :data:`ALIVE`.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     boot = channel.receive()
@@ -121,6 +125,7 @@ class _Inbox:
 
     def __init__(self, channel: Any) -> None:
         self.departed, self._open_end = os.pipe()
+        self._channel = channel
         self._requests: SimpleQueue[Any] = SimpleQueue()
         channel.setcallback(self._take, endmarker=None)
 
@@ -129,6 +134,9 @@ class _Inbox:
             yield request
 
     def _take(self, request: Any) -> None:
+        if request == ALIVE:
+            self._channel.send(ALIVE)
+            return
         self._requests.put(request)
         if request is None:
             os.close(self._open_end)

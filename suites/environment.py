@@ -3,31 +3,15 @@
 from __future__ import annotations
 
 import json
-import platform as host
 import subprocess
-import sys
 from datetime import datetime, timezone
-from importlib import metadata
 from typing import Any
 
 import pytest
 
 from platforms.probe import Probe
-from platforms.processor import processor
+from platforms.survey import machine
 from suites.options import ROOT
-
-_PACKAGES = (
-    "torch",
-    "triton",
-    "numpy",
-    "ninetoothed",
-    "tilelang",
-    "pyopencl",
-    "execnet",
-    "hypothesis",
-    "pytest",
-    "pytest-xdist",
-)
 
 
 def environment(config: pytest.Config, found: Probe) -> dict[str, Any]:
@@ -35,11 +19,7 @@ def environment(config: pytest.Config, found: Probe) -> dict[str, Any]:
     return {
         "started": f"{datetime.now(timezone.utc):%Y-%m-%dT%H:%M:%SZ}",
         "portolan": revision(),
-        "host": host.node(),
-        "system": host.platform(),
-        "processor": processor(),
-        "python": sys.version.split()[0],
-        "packages": _versions(),
+        **machine(),
         "arguments": list(config.invocation_params.args),
         "probe": json.loads(found.to_json()),
     }
@@ -54,8 +34,3 @@ def revision() -> str:
     except (OSError, subprocess.SubprocessError):
         return "unknown"
     return asked.stdout.strip()
-
-
-def _versions() -> dict[str, str]:
-    there = {package.metadata["Name"].lower(): package.version for package in metadata.distributions()}
-    return {name: there[name] for name in _PACKAGES if name in there}
