@@ -34,7 +34,11 @@ def two_sum(a: np.ndarray, b: np.ndarray) -> Pair:
     """Return the float64 sum of ``a`` and ``b`` and what its rounding lost, exactly (Knuth, TAOCP 2, 4.2.2)."""
     total = a + b
     part = total - a
-    return total, (a - (total - part)) + (b - part)
+    lost = part - total
+    lost += a
+    part -= b
+    lost -= part  # (a - (total - part)) + (b - part), in the memory that it has already
+    return total, lost
 
 
 def fast_two_sum(a: np.ndarray, b: np.ndarray) -> Pair:

@@ -22,13 +22,16 @@ from golden.doubled import UNIT, two_sum
 Factor = np.ndarray | None
 """Part of an operand or of a product; None where it is zero."""
 
+Scale = tuple[np.ndarray, bool]
+"""Powers of two above every magnitude of a row or a column, and whether any is far from 1."""
+
 Rows = tuple[Any, ...]
 """Index of some rows of an array, along its last axis but one."""
 
 Sum = tuple[np.ndarray, np.ndarray, np.ndarray]
 """Value, tail and radius: the true sum lies within the radius of value + tail."""
 
-_TILE = 2**18  # elements of the right operand taken apart at a time, so that its slices are small
+_TILE = 2**17  # elements of the right operand taken apart at a time, so that its slices are small
 _BLOCK = 2**14  # elements that one pass after the other is made over while they are in the cache
 _SUMMED = 2**16  # elements that are added up at a time: more, since the last passes are over few of them
 
@@ -75,20 +78,21 @@ class Product:
         return self.radii[0] * self.radii[1]
 
 
-def matmul(a: np.ndarray, b: np.ndarray, *, doubled: bool = True) -> Product:
+def matmul(a: np.ndarray, b: np.ndarray, *, doubled: bool = True, scales: tuple[Scale, Scale] | None = None) -> Product:
     """Return the product of finite float64 ``a`` (..., m, k) and ``b`` (..., k, n); leading axes broadcast.
 
     The radius is at most (k + 4) k**1.5 * 2**-75 of the largest term that the row and the column might make, or
     (k + 4) k**2 * 2**-101 of it if ``doubled``, for which six float64 products are made instead of three. It is 0 where
     all elements of a row of ``a`` and of a column of ``b`` are multiples of one power of two that is not too small
     beside the largest of them (for k = 1024: 2**-32, or 2**-42 if ``doubled``), as those of narrow dtypes mostly are.
+    ``scales`` are those of the rows of ``a`` and of the columns of ``b``, where they are known.
     """
     batch = a.shape[:-2] if a.ndim == b.ndim == 2 else np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
     shape = (*batch, a.shape[-2], b.shape[-1])
     if 0 in (*a.shape, *b.shape):
         nothing = np.zeros(shape)
         return Product(nothing, 0.0, nothing, (nothing, nothing))
-    (rows, far), (columns, also_far) = _scale(a, -1), _scale(b, -2)
+    (rows, far), (columns, also_far) = scales or (scale(a, -1), scale(b, -2))
     if far or also_far:
         return _rescaled(a, b, rows, columns, doubled)
     cut = _Cut.of(a.shape[-1], doubled)
@@ -104,13 +108,14 @@ def matmul(a: np.ndarray, b: np.ndarray, *, doubled: bool = True) -> Product:
     return Product(value, tail if has_tail else 0.0, magnitude, (rows, radii))
 
 
-def _scale(x: np.ndarray, axis: int) -> tuple[np.ndarray, bool]:
+def scale(x: np.ndarray, axis: int) -> Scale:
     """Return the least powers of two above every magnitude along ``axis`` (kept), and whether any is far from 1.
 
     0 where all are zero.
     """
-    mantissa, exponent = np.frexp(np.maximum(x.max(axis, keepdims=True), -x.min(axis, keepdims=True)))
-    return np.ldexp(np.ceil(mantissa), np.minimum(exponent, 1023)), bool(np.abs(exponent).max() > _FAR)
+    largest, smallest = (side(x, axis, keepdims=True, initial=0.0) for side in (np.max, np.min))
+    mantissa, exponent = np.frexp(np.maximum(largest, -smallest))
+    return np.ldexp(np.ceil(mantissa), np.minimum(exponent, 1023)), bool(np.any(np.abs(exponent) > _FAR))
 
 
 def _rescaled(a: np.ndarray, b: np.ndarray, rows: np.ndarray, columns: np.ndarray, doubled: bool) -> Product:
@@ -213,11 +218,14 @@ def _rounded(x: Factor, unit: np.ndarray) -> tuple[Factor, Factor]:
     if x is None:
         return None, None
     # Adding a number whose last place is the unit rounds to that; subtracting it again is exact.
-    anchor = 1.5 * 2.0**52 * unit
-    part = x + anchor
-    part -= anchor
-    rest = x - part
-    return part, rest if rest.any() else None
+    anchor = np.broadcast_to(1.5 * 2.0**52 * unit, x.shape)
+    part, rest, left = np.empty(x.shape), np.empty(x.shape), False
+    for rows in _blocks(x.shape):
+        np.add(x[rows], anchor[rows], out=part[rows])
+        part[rows] -= anchor[rows]
+        np.subtract(x[rows], part[rows], out=rest[rows])
+        left = left or bool(rest[rows].any())
+    return part, rest if left else None
 
 
 def _blocks(shape: tuple[int, ...], size: int = _BLOCK) -> Iterator[Rows]:

@@ -138,7 +138,7 @@ def _sealed_whole(result: Enclosure, kind: DType) -> Golden:
 
 def _sealed(result: Enclosure, kind: DType) -> Golden:
     (value, tail), precision = _halves(result), result.precision
-    nominal = value if kind.name == "float64" else encode(_sticky(value, tail), kind.name)
+    nominal = value if kind.name == "float64" else encode(_sticky(value, tail, kind), kind.name)
     if result.is_exact:
         return _rounded_once(value, tail, nominal, kind)
     narrower = precision.dtype is None or kind.unit > precision.unit or kind.emin > precision.dtype.emin
@@ -180,19 +180,23 @@ def _halves(result: Enclosure) -> tuple[np.ndarray, np.ndarray | float]:
 
 def _inexact(value: np.ndarray, tail: np.ndarray | float, nominal: np.ndarray, kind: DType) -> np.ndarray:
     """Return which finite values the dtype cannot hold, so that they are rounded."""
-    inexact = np.zeros(value.shape, bool) if kind.name == "float64" else np.asarray(decode(nominal, kind.name) != value)
+    # NumPy compares its own types with float64 as they are.
+    stored = nominal if kind.storage.kind == "f" else decode(nominal, kind.name)
+    inexact = np.zeros(value.shape, bool) if stored is value else np.asarray(stored != value)
     if type(tail) is not float:
         inexact |= tail != 0
-    return inexact & np.isfinite(value)
+    return inexact & np.isfinite(value) if inexact.any() else inexact
 
 
 def _figures(drift: np.ndarray, bias: np.ndarray, noise: np.ndarray) -> tuple[float, float]:
     """Return root mean square and mean of the errors that are to be expected, as shares of the drift bound."""
-    judged = (drift > 0) & (drift < np.inf)
-    if not judged.all():
+    if not (drift.min(initial=np.inf) > 0 and drift.max(initial=0.0) < np.inf):
+        judged = (drift > 0) & (drift < np.inf)
         drift, bias, noise = (np.broadcast_to(x, judged.shape)[judged] for x in (drift, bias, noise))
     count = max(drift.size, 1)
-    return math.sqrt(np.square((noise + bias) / drift).sum() / count), float(np.sum(bias / drift)) / count
+    lean = 0.0 if type(bias) is float and bias == 0 else float(np.sum(bias / drift))
+    shares = np.asarray((noise + bias) / drift)
+    return math.sqrt(np.square(shares, out=shares).sum() / count), lean / count
 
 
 def _rounded_once(value: np.ndarray, tail: np.ndarray | float, nominal: np.ndarray, kind: DType) -> Golden:
@@ -242,8 +246,9 @@ def _put(
         ):
             return
         before = whole.get(alias)  # the alias has these rows already, and the ones before were the same
-        with np.errstate(invalid="ignore"):  # these rows are of another dtype, perhaps, but about to be written
-            whole[name] = np.zeros(shape, part.dtype) if before is None else before.astype(part.dtype)
+        whole[name] = np.empty(shape, part.dtype)
+        past = (*rows[:-1], slice(0, rows[-1].start))
+        whole[name][past] = 0 if before is None else before[past]
     if not np.can_cast(part.dtype, whole[name].dtype):  # not every block's bounds are within float32's range
         whole[name] = whole[name].astype(part.dtype)
     whole[name][rows] = part
@@ -259,18 +264,20 @@ def _halved(bound: np.ndarray | float) -> np.ndarray:
     return bound
 
 
-def _sticky(value: np.ndarray, tail: np.ndarray | float) -> np.ndarray:
-    """Return ``value`` with its last bit set where there is a tail, so that rounding it once more is rounding once.
+def _sticky(value: np.ndarray, tail: np.ndarray | float, kind: DType) -> np.ndarray:
+    """Return ``value`` moved toward its tail where it lies in the middle of two numbers of ``kind``, or is one.
 
-    (Rounding to odd: Boldo and Melquiond, IEEE Transactions on Computers 57, 2008.)
+    So rounding it once more is rounding once. All such values have one bit at most below the last of ``kind``.
     """
-    if not np.any(tail):
+    if type(tail) is float:
         return value
     bits = value.view(np.int64) if value.ndim else value.reshape(1).view(np.int64).reshape(())
-    even = (tail != 0) & ((bits & 1) == 0) & np.isfinite(value)
-    if not even.any():
+    doubtful = (bits & np.int64(2 ** (52 - kind.precision) - 1)) == 0
+    doubtful &= tail != 0
+    doubtful &= np.isfinite(value)
+    if not doubtful.any():
         return value
-    return np.nextafter(value, np.copysign(np.inf, tail), out=np.array(value), where=even)
+    return np.nextafter(value, np.copysign(np.inf, tail), out=np.array(value), where=doubtful)
 
 
 def _certain(golden: Golden, margin: float) -> np.ndarray:

@@ -119,20 +119,20 @@ def evaluate(
 def _evaluated(
     operation: Operation, case: Case, precision: Precision, values: Mapping[str, np.ndarray]
 ) -> dict[str, Golden]:
-    independent = operation.independent_axis(case)
+    independent, enclosed = operation.independent_axis(case), _enclosed(values, precision)
     if independent is None:
-        return _pieces(operation, case, precision, values)
+        return _pieces(operation, case, enclosed)
     (axis, along), shape = independent, operation.output_shape(case)
     # Of a huge result these are the values of the sampled rows alone.
     if math.prod(shape) <= BLOCK or sampled(case, shape, axis) is not None:
-        return _pieces(operation, case, precision, values)
+        return _pieces(operation, case, enclosed)
     # A matrix product takes its other operand apart for each block, so that those are larger.
-    rows = max(256 if operation.multiplies_matrices else 1, BLOCK * shape[axis] // math.prod(shape))
+    rows = max(128 if operation.multiplies_matrices else 1, BLOCK * shape[axis] // math.prod(shape))
 
     def pieces() -> Iterator[Golden]:
         for start in range(0, shape[axis], rows):
-            part = slice(start, start + rows)
-            yield from _pieces(operation, case, precision, {**values, **_taken(values, along, part)}).values()
+            block = _enclosed(_taken(values, along, slice(start, start + rows)), precision)
+            yield from _pieces(operation, case, {**enclosed, **block}).values()
 
     (name,) = operation.results(case)
     return {name: joined(pieces(), shape, axis)}
@@ -157,8 +157,16 @@ def _shared(operation: Operation, values: Mapping[str, np.ndarray], golden: Gold
 
 def _absorbed(operand: np.ndarray, unit: float) -> bool:
     """Return whether the smallest part of ``operand``, not counting zeros, is less than a rounding of the largest."""
-    sizes = np.abs(operand[np.isfinite(operand) & (operand != 0)])
-    return bool(sizes.size) and float(sizes.min()) < unit * float(sizes.max())
+    least, most = np.inf, 0.0
+    for part in np.array_split(operand.reshape(-1), 1 + operand.size // BLOCK):  # of which the first mostly tells
+        sizes = np.abs(part)
+        if not sizes.max(initial=0.0) < np.inf:  # nor NaN
+            sizes = sizes[np.isfinite(sizes)]
+        most = max(most, float(sizes.max(initial=0.0)))
+        least = min(least, float(np.where(sizes > 0, sizes, np.inf).min(initial=np.inf)))
+        if least < unit * most:
+            return True
+    return False
 
 
 def _taken(values: Mapping[str, np.ndarray], along: Mapping[str, int], part: slice | np.ndarray) -> dict[str, Any]:
@@ -170,14 +178,15 @@ def _taken(values: Mapping[str, np.ndarray], along: Mapping[str, int], part: sli
     return {name: values[name][at(axis, values[name].ndim)] for name, axis in along.items()}
 
 
-def _pieces(
-    operation: Operation, case: Case, precision: Precision, values: Mapping[str, np.ndarray]
-) -> dict[str, Golden]:
-    # Integers, an index or a packed weight, are exact and stay what they are.
-    enclosed = {
+def _enclosed(values: Mapping[str, np.ndarray], precision: Precision) -> dict[str, Enclosure | np.ndarray]:
+    """Return inputs as enclosures; integers, an index or a packed weight, are exact and stay what they are."""
+    return {
         name: Enclosure(precision.emulated.loaded(value), precision) if value.dtype == np.float64 else value
         for name, value in values.items()
     }
+
+
+def _pieces(operation: Operation, case: Case, enclosed: Mapping[str, Enclosure | np.ndarray]) -> dict[str, Golden]:
     with np.errstate(all="ignore"):
         results = _several(operation.call(operation.reference, enclosed, case))
         forms = operation.results(case).items()

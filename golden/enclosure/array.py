@@ -16,7 +16,8 @@ is *open*, recorded and not judged.
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -31,6 +32,8 @@ PROBABLE = 6.0
 UNIFORM = 3.0**-0.5
 """Standard deviation of a rounding error, as a share of its largest value: it is spread evenly."""
 
+T = TypeVar("T")
+
 Array = Any
 """A float64 array, or a plain 0.0 that stands for one (plain: NumPy's scalars are floats too, and may be a tail)."""
 
@@ -38,7 +41,7 @@ Array = Any
 class Enclosure:
     """A float64 array with its errors: 0.0 where it is exact, else four rows; see the module."""
 
-    __slots__ = ("_open", "errors", "precision", "tail", "value")
+    __slots__ = ("_answers", "_open", "errors", "precision", "tail", "value")
     __array_ufunc__ = None  # an operator with a plain array on its left is ours too
 
     def __init__(self, value: np.ndarray, precision: Precision, *, tail: Array = 0.0, errors: Array = 0.0) -> None:
@@ -47,6 +50,7 @@ class Enclosure:
         self.tail = tail
         self.errors = Errors.of(errors) if isinstance(errors, np.ndarray) else errors
         self._open: np.ndarray | bool | None = None
+        self._answers: dict[tuple[Any, ...], Any] = {}
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -84,6 +88,14 @@ class Enclosure:
             open_ = False if self.is_exact else np.isinf(self.hard)
             self._open = open_ if np.any(open_) else False
         return self._open
+
+    def once(self, question: Callable[..., T], *details: Any) -> T:
+        """Return the answer to a ``question`` about the value, which is asked once: operands are used many times."""
+        key = question, *details
+        if key not in self._answers:
+            self._answers[key] = question(self.value, *details)
+        answer: T = self._answers[key]
+        return answer
 
     def row(self, row: int) -> Array:
         """Return one of the four errors, as an array or a plain number that all elements have."""

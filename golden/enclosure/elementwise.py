@@ -14,6 +14,7 @@ from golden.enclosure.array import (
     BIAS,
     HARD,
     RADIUS,
+    Array,
     Enclosure,
     asked,
     column,
@@ -257,8 +258,9 @@ def _selected(choose: Any, x: Any, y: Any) -> Any:
     precision = (x if isinstance(x, Enclosure) else y).precision
     a, b = lifted(x, precision), lifted(y, precision)
     value = choose(a.value, b.value)
-    of_a = (value == a.value) | np.isnan(value)
-    tail = 0.0 if type(a.tail) is float and type(b.tail) is float else np.where(of_a, a.tail, b.tail)
+    tail: Array = 0.0
+    if type(a.tail) is not float or type(b.tail) is not float:
+        tail = np.where((value == a.value) | np.isnan(value), a.tail, b.tail)
     if a.is_exact and b.is_exact:
         return Enclosure(value, precision, tail=tail)
     # The larger of two numbers moves no further than the one that moves more.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -24,6 +24,7 @@ from golden.enclosure.array import (
 from golden.enclosure.elementwise import followed
 from golden.enclosure.errors import RADIUS, Errors, Row, rowwise
 from golden.enclosure.reductions import accumulation, of_one_addition, one_sided, repeats, unrounded_below
+from golden.exact import Scale, scale
 from golden.exact import matmul as exact_matmul
 from golden.precision import Precision
 from golden.rounding import round_to_format
@@ -42,9 +43,9 @@ def matmul(a: Any, b: Any, plus: Any = None) -> Any:
         return np.matmul(a, b) if plus is None else np.matmul(a, b) + plus
     precision = (a if isinstance(a, Enclosure) else b).precision
     a, b = _fed(lifted(a, precision)), _fed(lifted(b, precision))
-    operands = _operand(a.value, precision), _operand(b.value, precision)
-    left, right = (_finite(x) for x in operands)
-    product = exact_matmul(left, right, doubled=precision.doubled)
+    of_a, of_b = a.once(_taken, precision, -1), b.once(_taken, precision, -2)
+    left, right = of_a.finite, of_b.finite
+    product = exact_matmul(left, right, doubled=precision.doubled, scales=(of_a.scale, of_b.scale))
     value, tail, magnitude = product.value, product.tail, product.magnitude
     if sums := precision.emulated.unit or precision.emulated.sums:
         value, tail = sums.products(left, right), np.zeros_like(value)
@@ -76,7 +77,7 @@ def matmul(a: Any, b: Any, plus: Any = None) -> Any:
         tail = tail + (np.matmul(left, np.broadcast_to(b.tail, right.shape)) if type(b.tail) is not float else 0.0)
         # Each of the two products rounds k terms that are below the unit roundoff of the products'.
         errors[RADIUS] = errors.radius + 4 * (left.shape[-1] + 4) * UNIT**2 * magnitude
-    special = _special_products(*operands) + (0.0 if addend is None else addend - _finite(addend))
+    special = _special_products(of_a, of_b) + (0.0 if addend is None else addend - _finite(addend))
     open_ = (magnitude > precision.largest_sum) & ~np.isnan(special)
     return settled(value + special, precision, open_=open_ | _doubtful(a, b), tail=tail, errors=errors)
 
@@ -109,15 +110,15 @@ def _doubtful(a: Enclosure, b: Enclosure) -> np.ndarray | bool:
 
 def _fed(x: Enclosure) -> Enclosure:
     """Return an operand as a matrix unit is fed with it: what was computed may be rounded to the tensors' own dtype."""
-    computed = not x.is_exact or (x.precision.fed and not _held(x, x.precision.fed))
+    computed = not x.is_exact or (x.precision.fed and not x.once(_held, x.precision.fed))
     emulated = x.precision.emulated
     if rounding := emulated.operands or (emulated.computed if computed else None):
         return followed(x, rounding)
     return rounded(x, x.precision.fed) if x.precision.fed and computed else x
 
 
-def _held(x: Enclosure, dtype: str) -> bool:
-    parts = np.array_split(np.ravel(x.value), 1 + x.value.size // _PART)
+def _held(value: np.ndarray, dtype: str) -> bool:
+    parts = np.array_split(np.ravel(value), 1 + value.size // _PART)
     return all(np.array_equal(decode(encode(part, dtype), dtype), part, equal_nan=True) for part in parts)
 
 
@@ -169,6 +170,21 @@ def _parts(precision: Precision) -> int:
     return precision.operands.parts if precision.operands else 1
 
 
+class _Taken(NamedTuple):
+    """An operand as a matrix unit takes it: all of it, and with zeros for what is not finite; and the scale of that."""
+
+    whole: np.ndarray
+    finite: np.ndarray
+    scale: Scale
+
+
+def _taken(value: np.ndarray, precision: Precision, axis: int) -> _Taken:
+    """Return an operand of this ``value``, of which ``axis`` is summed over."""
+    whole = _operand(value, precision)
+    finite = _finite(whole)
+    return _Taken(whole, finite, scale(finite, axis))
+
+
 def _operand(x: np.ndarray, precision: Precision) -> np.ndarray:
     if precision.flushed:
         x = np.where(np.abs(x) < dtype_of(precision.flushed).smallest_normal, 0.0 * x, x)
@@ -193,13 +209,14 @@ def _unrounded(left: np.ndarray, right: np.ndarray, magnitude: np.ndarray, preci
     return few if few < magnitude.min() else unrounded_below(precision, left, right)
 
 
-def _special_products(a: np.ndarray, b: np.ndarray) -> np.ndarray | float:
+def _special_products(left: _Taken, right: _Taken) -> np.ndarray | float:
     """Return what infinities and NaN add to each element of the product a @ b: 0, an infinity or NaN.
 
     Counted with products of indicators rather than left to the BLAS, which may skip a zero that meets an infinity.
     """
-    if np.isfinite(a).all() and np.isfinite(b).all():
+    if left.whole is left.finite and right.whole is right.finite:
         return 0.0
+    a, b = left.whole, right.whole
     plus = _count(a == np.inf, b > 0) + _count(a == -np.inf, b < 0) + _count(a > 0, b == np.inf)
     plus += _count(a < 0, b == -np.inf)
     minus = _count(a == np.inf, b < 0) + _count(a == -np.inf, b > 0) + _count(a < 0, b == np.inf)
