@@ -57,14 +57,13 @@ def few_rows(
     if group_size * bits // 8 % LINES or not has_matrix_units(a):
         return tiled(a, packed, scales, zeros, bits=bits, group_size=group_size)
     m, n = a.shape[0], scales.shape[1]
-    *columns, groups = (_padded(tensor) for tensor in (packed, zeros, scales))
-    slices = max(1, min(len(groups), RESIDENT * multiprocessors(a) // max(1, -(-n // COLUMNS) * -(-m // ROWS))))
-    partial = torch.empty((slices, m, groups.shape[1]), dtype=torch.float32, device=a.device)
-    out = torch.empty(partial.shape[1:], dtype=a.dtype, device=a.device)
+    packed, scales, zeros = map(_padded, (packed, scales, zeros))
+    groups, columns = scales.shape
+    slices = max(1, min(groups, RESIDENT * multiprocessors(a) // max(1, -(-n // COLUMNS) * -(-m // ROWS))))
+    partial, out = a.new_empty((slices, m, columns), dtype=torch.float32), a.new_empty((m, columns))
     if out.numel():
-        codes, zeros = columns
-        SOURCE.call("few_rows", _aligned(a), codes, groups, zeros, out, partial, integers=(bits, group_size))
-    return out[:, :n].contiguous()
+        SOURCE.call("few_rows", _aligned(a), packed, scales, zeros, out, partial, integers=(bits, group_size))
+    return out if columns == n else out[:, :n].contiguous()
 
 
 def _padded(rows: torch.Tensor) -> torch.Tensor:

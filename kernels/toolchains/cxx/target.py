@@ -46,8 +46,9 @@ class Target:
 
 def target() -> Target:
     """Return this process's target: the host's own ``c++`` where none is set; raises ValueError for a malformed one."""
-    text = os.environ.get(VARIABLE)
-    return Target() if text is None else _read(text)
+    return _read(os.environ.get(VARIABLE))
 
 
-_read = functools.cache(Target.from_json)
+@functools.cache
+def _read(text: str | None) -> Target:
+    return Target() if text is None else Target.from_json(text)
