@@ -23,8 +23,9 @@ from golden.case import Case
 from kernels.attention.triton import Shape, launch
 from kernels.registry import load
 from kernels.toolchains.triton_products import describable
+from suites.benchmarks.timing import rate
 from suites.benchmarks.verified import verdict
-from suites.benchmarks.workloads import CAUSAL, Workload, attention, rate
+from suites.benchmarks.workloads import CAUSAL, Workload, attention
 
 LENGTHS, SIZES, DTYPES = (4096, 8192, 16384), (64, 128), ("float16", "bfloat16")
 

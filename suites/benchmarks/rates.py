@@ -1,7 +1,7 @@
 """What kernels reach: every implementation of an operation, in one process, beside PyTorch or the speed of a copy.
 
 ``python -m suites.benchmarks.rates gemm softmax --dtype bfloat16 --sizes 4096 8192`` prints TFLOP/s beside PyTorch's
-matrix product, or GB/s beside a copy of as much. Nothing is asserted, and nothing verified: the suites do that.
+matrix product, or GB/s of calls in a row beside such copies. Nothing is asserted, and nothing verified: the suites do.
 Without an operation it is :mod:`suites.benchmarks.targets`: what the best are to reach, each verified first, or those
 that ``--targets 'dequant_gemm*' sum`` names.
 """
@@ -17,7 +17,8 @@ from tabulate import tabulate
 
 from kernels.registry import Implementation, load
 from suites.benchmarks import targets
-from suites.benchmarks.workloads import WORKLOADS, copied, rate
+from suites.benchmarks.timing import copied, rate
+from suites.benchmarks.workloads import WORKLOADS
 
 
 def rates(operation: str, size: int, dtype: str, *, pattern: str = "*", device: str = "cuda") -> Iterator[list[object]]:

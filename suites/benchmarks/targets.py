@@ -1,7 +1,8 @@
 """What the best kernels are to reach on a large GPU, and what they reach: ``python -m suites.benchmarks.rates``.
 
 A product is measured by PyTorch's own (cuBLAS, the best backend of its attention), what memory decides by the speed of
-a copy, all in one run. A kernel is judged on a small case of the same kind before it is timed.
+a copy, all in one run. A kernel is judged on a small case of the same kind before it is timed. What memory decides is
+timed in a row, as :mod:`suites.benchmarks.timing` says, and the best kernel in the other ways too.
 """
 
 from __future__ import annotations
@@ -17,14 +18,19 @@ from tabulate import tabulate
 from golden.case import Case
 from kernels.registry import Implementation, load
 from suites.benchmarks.attention import backends, case_of
+from suites.benchmarks.timing import alone, copied, rate, replayed
 from suites.benchmarks.verified import verdict
-from suites.benchmarks.workloads import WORKLOADS, Maker, Workload, attention, copied, dequant_gemm, rate
+from suites.benchmarks.workloads import WORKLOADS, Maker, Workload, attention, dequant_gemm
 
 PARADIGMS = ("triton", "tilelang", "ninetoothed", "cuda")
 """Those that run on a GPU and say themselves how."""
 
 MATCHING = PARADIGMS[:2]
 """Those whose products are to come near a library's; where memory decides, any of them may be the best."""
+
+
+OTHERWISE = (alone, replayed)
+"""How what memory decides is timed besides."""
 
 
 @dataclass(frozen=True)
@@ -44,11 +50,15 @@ class Target:
 
 @dataclass
 class Reached:
-    """What was reached at one size: by the library or a copy, and by the best of each paradigm, with its name."""
+    """What was reached at one size: by the library or a copy, and by the best of each paradigm, with its name.
+
+    ``otherwise`` is what the best of all reached in the other ways of timing, where memory decides.
+    """
 
     measure: float
     unit: str
     best: dict[str, tuple[float, str]] = field(default_factory=dict)
+    otherwise: dict[str, float] = field(default_factory=dict)
     failed: dict[str, str] = field(default_factory=dict)
 
 
@@ -102,9 +112,11 @@ def report(dtype: str, device: str, labels: Sequence[str] = ("*",)) -> None:
     for target in chosen:
         reached.append(_reached(target, dtype, device, copy))
         print(_LINE.format(*_row(target, reached[-1])), flush=True)
-    print("\nThe best of each paradigm, as a share of the same")
+    print("\nThe best of each paradigm, as a share of the same, and the best of all timed otherwise")
     shares = [[target.label, target.size, *_shares(one)] for target, one in zip(chosen, reached, strict=True)]
-    print(tabulate(shares, ["operation", "size", *PARADIGMS]))
+    print(
+        tabulate(shares, ["operation", "size", *PARADIGMS, *(way.__name__ for way in OTHERWISE)], disable_numparse=True)
+    )
     for name, why in sorted(_missing(reached).items()):
         print(f"not timed: {name}: {why}")
 
@@ -123,7 +135,17 @@ def _reached(target: Target, dtype: str, device: str, copy: float) -> Reached:
             figures.failed[one.id] = f"{type(error).__name__}: {error}".split("\n")[0][:80]
             continue
         figures.best[one.paradigm] = max(figures.best.get(one.paradigm, (0.0, "")), (figure, one.name))
+    if figures.best and workload.unit == "GB/s":
+        _, name, paradigm = _best(figures)
+        function = load().implementations[f"{target.operation}/{paradigm}/{name}"].function
+        figures.otherwise = {way.__name__: way(workload, function) for way in OTHERWISE}
     return figures
+
+
+def _best(figures: Reached) -> tuple[float, str, str]:
+    """Return the best figure, and the name and paradigm of what reached it."""
+    able = PARADIGMS if figures.unit == "GB/s" else MATCHING
+    return max((*figures.best.get(paradigm, (0.0, "none")), paradigm) for paradigm in able)
 
 
 def _candidates(operation: str, dtype: str) -> Iterator[Implementation]:
@@ -148,8 +170,7 @@ def _library(operation: str, workload: Workload) -> float:
 
 
 def _row(target: Target, figures: Reached) -> Iterator[object]:
-    able = PARADIGMS if figures.unit == "GB/s" else MATCHING
-    (best, name), paradigm = max((figures.best.get(paradigm, (0.0, "none")), paradigm) for paradigm in able)
+    best, name, paradigm = _best(figures)
     share = best / figures.measure
     yield from (target.label, target.size, f"{figures.measure:.0f} {figures.unit}", f"{best:.0f} {figures.unit}")
     yield f"{paradigm}/{name}"
@@ -160,6 +181,8 @@ def _shares(figures: Reached) -> Iterator[str]:
     for paradigm in PARADIGMS:
         best, name = figures.best.get(paradigm, (0.0, ""))
         yield f"{best / figures.measure:.2f} {name}" if name else "-"
+    for way in OTHERWISE:
+        yield f"{figures.otherwise[way.__name__] / figures.measure:.2f}" if figures.otherwise else "-"
 
 
 def _missing(reached: Sequence[Reached]) -> dict[str, str]:

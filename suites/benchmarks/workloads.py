@@ -172,24 +172,8 @@ WORKLOADS: dict[str, Maker] = {
 }
 """What is measured of each operation, by its name."""
 
-_SCALES = {"TFLOP/s": 1e12, "GB/s": 1e9}
 
-
-def seconds(call: Callable[[], object], repeats: int = 20) -> float:
-    """Return the median seconds of a call on the device that is current, its caches cold."""
-    from triton.testing import do_bench
-
-    return 1e-3 * do_bench(call, warmup=50, rep=10 * repeats, return_mode="median")
-
-
-def rate(workload: Workload, function: Callable[..., object]) -> float:
-    """Return what ``function`` does of the work in a second, in the workload's unit."""
-    took = seconds(lambda: function(*workload.tensors, **workload.params))
-    return workload.work / took / _SCALES[workload.unit]
-
-
-def copied(dtype: torch.dtype, device: str) -> float:
-    """Return the GB/s, read and written, of a copy that no cache holds."""
+def copy(dtype: torch.dtype, device: str) -> Workload:
+    """Return the workload of a copy: from its first tensor to its second."""
     source = _uniform(ELEMENTS, dtype=dtype, device=device)
-    target = torch.empty_like(source)
-    return 2 * source.nbytes / seconds(lambda: target.copy_(source)) / _SCALES["GB/s"]
+    return Workload((source, torch.empty_like(source)), {}, 2.0 * source.nbytes, "GB/s")
