@@ -35,18 +35,23 @@ PLATFORMS = {
 NATIVE = [name for name in PLATFORMS if name == "cpp-native"]
 EMULATED = [name for name in PLATFORMS if name.startswith("qemu-")]
 CPP = NATIVE + EMULATED
+FIBERS = ["cuda-cpu", "cuda-cpu-reversed"]
 
 needs_compiler = pytest.mark.skipif(not NATIVE, reason=f"needs a C++ compiler, one of {', '.join(COMPILERS)}")
 needs_s390x = pytest.mark.skipif("qemu-s390x" not in EMULATED, reason="needs qemu and a compiler for s390x")
 needs_aarch64 = pytest.mark.skipif("qemu-aarch64" not in EMULATED, reason="needs qemu and a compiler for aarch64")
 
 RELU = '{"operation":"relu","dtype":"%s","dims":{"x":[3,7]},"tensors":{"x":{"layout":"padded3+offset5"}},"seed":5}'
+PRODUCT = (
+    '{"operation":"dequant_gemm","dtype":"float16","dims":{"m":2,"n":5,"k":96},'
+    '"params":{"bits":8,"group_size":32},"seed":5}'
+)
 SUM = '{"operation":"sum","dtype":"float32","dims":{"x":[2,64]},"params":{"dim":-1},"seed":5}'
 
 
 @pytest.fixture(scope="module")
 def pool() -> Iterator[Pool]:
-    with Pool(kernels=[MUTANTS / "cpp_kernels.py", MUTANTS / "cuda_kernels.py"]) as pool:
+    with Pool(kernels=[MUTANTS / f"{name}.py" for name in ("cpp_kernels", "cuda_changed", "cuda_kernels")]) as pool:
         yield pool
 
 
@@ -106,17 +111,34 @@ def test_a_kernel_that_assumes_a_signed_char_is_wrong_where_it_is_not(pool: Pool
 @needs_compiler
 def test_a_missing_barrier_shows_when_fibers_take_turns_in_the_other_order(pool: Pool) -> None:
     mutant = "sum/cuda/wrong_barrier_missing"
-    forward, backward = (run(pool, name, mutant, SUM).output for name in ("cuda-cpu", "cuda-cpu-reversed"))
+    forward, backward = (run(pool, name, mutant, SUM).output for name in FIBERS)
     np.testing.assert_allclose(forward, expected(SUM), rtol=1e-5)  # type: ignore[arg-type]
     assert not np.allclose(backward, expected(SUM), rtol=1e-2)  # type: ignore[arg-type]
 
 
 @needs_compiler
 @pytest.mark.parametrize("rung", ["naive", "shared_tree", "warp_shuffles"])
-@pytest.mark.parametrize("name", ["cuda-cpu", "cuda-cpu-reversed"])
+@pytest.mark.parametrize("name", FIBERS)
 def test_kernels_that_wait_are_right_in_either_order(pool: Pool, name: str, rung: str) -> None:
     output = run(pool, name, f"sum/cuda/{rung}", SUM).output
     np.testing.assert_allclose(output, expected(SUM), rtol=1e-5)  # type: ignore[arg-type]
+
+
+@needs_compiler
+@pytest.mark.parametrize(
+    ("mutant", "shown"),
+    [
+        ("few_rows", []),
+        ("wrong_copy_not_awaited", ["cuda-cpu"]),  # the others make copies at once
+        ("wrong_groups_of_no_slice", ["cuda-cpu", "cuda-cpu-reversed"]),
+    ],
+)
+def test_copies_that_are_not_waited_for_show_where_they_are_made_late(
+    pool: Pool, mutant: str, shown: list[str]
+) -> None:
+    right = run(pool, "cuda-cpu", "dequant_gemm/cuda/naive", PRODUCT).output
+    outputs = {name: run(pool, name, f"dequant_gemm/cuda/{mutant}", PRODUCT).output for name in FIBERS}
+    assert [name for name, output in outputs.items() if not np.allclose(output, right, rtol=1e-2)] == shown  # type: ignore[arg-type]
 
 
 @needs_compiler

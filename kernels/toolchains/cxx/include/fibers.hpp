@@ -1,7 +1,8 @@
 // CUDA C++ on a processor: each thread of a block is a fiber, which runs until it waits for others.
 //
 // No threads run at the same time, and the order in which they take turns is fixed: PORTOLAN_FIBERS=reversed turns that
-// of threads and of blocks round. A kernel that needs a barrier which it has not got computes something else then.
+// of threads and of blocks round. A kernel that needs a barrier which it has not got computes something else then. Copies
+// that go on beside threads are made when they are waited for, and if reversed at once.
 #pragma once
 
 // Its check of long jumps knows one stack only.
@@ -10,6 +11,7 @@
 #include <setjmp.h>
 #include <ucontext.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>
@@ -49,6 +51,16 @@ constexpr size_t STACK = 64 * 1024;
 
 enum class State { ready, at_barrier, at_exchange, done };
 
+// Bytes that go into shared memory, or zeros if they are from nowhere.
+struct Copy {
+    void *to;
+    const void *from;
+    size_t bytes;
+    int batch;  // of its thread's
+
+    void make() const { from ? memcpy(to, from, bytes) : memset(to, 0, bytes); }
+};
+
 struct Fiber {
     jmp_buf place;       // where it goes on
     bool started;        // it has a place, since it is used for one block after another
@@ -57,6 +69,8 @@ struct Fiber {
     int line;            // of the barrier that it waits at
     uint32_t mask;       // of the lanes that it exchanges with
     unsigned exchanges;  // how often it has, which says the buffer that it uses
+    std::vector<Copy> copies;  // that it has begun
+    int batches;               // that it has ended
 };
 
 // Two buffers, since a lane may be one exchange ahead of another that has yet to read.
@@ -72,6 +86,7 @@ class Block {
     const char *run(const Body &body, bool reversed) {
         const int count = static_cast<int>(blockDim.count());
         prepare(count);
+        copies_wait_ = !reversed;
         body_ = [](const void *self) { (*static_cast<const Body *>(self))(); };
         argument_ = &body;
         for (left_ = count; left_;) {
@@ -104,6 +119,22 @@ class Block {
         return slots[source];
     }
 
+    void copy(void *to, const void *from, size_t bytes) {
+        const Copy copy{to, from, bytes, fiber().batches};
+        copies_wait_ ? fiber().copies.push_back(copy) : copy.make();
+    }
+
+    void end_batch() { ++fiber().batches; }
+
+    // Makes the copies of this thread's batches but for the last `later`.
+    void await(int later) {
+        std::vector<Copy> &copies = fiber().copies;
+        const int ended = fiber().batches - later;
+        const auto rest = std::find_if(copies.begin(), copies.end(), [&](auto &one) { return one.batch >= ended; });
+        std::for_each(copies.begin(), rest, [](const Copy &one) { one.make(); });
+        copies.erase(copies.begin(), rest);
+    }
+
     int lane() const { return current_ % warpSize; }
 
    private:
@@ -123,6 +154,8 @@ class Block {
             one.state = State::ready;
             one.index = {x, y, z};
             one.exchanges = 0;
+            one.copies.clear();
+            one.batches = 0;
         }
     }
 
@@ -199,6 +232,7 @@ class Block {
     void (*body_)(const void *) = nullptr;
     const void *argument_ = nullptr;
     int count_ = 0, current_ = 0, left_ = 0;
+    bool copies_wait_ = true;
     std::string trouble_;
 };
 

@@ -1,6 +1,6 @@
 // What a device has beside its threads: units that multiply tiles, pairs of narrow numbers, copies that go on alone.
 //
-// On a processor the lanes of a warp compute a tile together, and a copy is made at once. Kernels that use matrix units
+// On a processor the lanes of a warp compute a tile together, and fibers make the copies. Kernels that use matrix units
 // declare it; devices older than compute capability 8.0 have none for both narrow types, and stop.
 #pragma once
 
@@ -109,17 +109,18 @@ __device__ inline void copy_later(void *shared, const void *global, bool wanted)
         asm volatile("cp.async.ca.shared.global [%0], [%1], 16, %2;" ::"r"(place), "l"(global), "r"(wanted ? 16 : 0));
     else
         asm volatile("cp.async.ca.shared.global [%0], [%1], 8, %2;" ::"r"(place), "l"(global), "r"(wanted ? 8 : 0));
+#elif defined(__CUDACC__)
+    __trap();
 #else
-    if (wanted)
-        memcpy(shared, global, BYTES);
-    else
-        memset(shared, 0, BYTES);
+    fibers::block.copy(shared, wanted ? global : nullptr, BYTES);
 #endif
 }
 
 __device__ inline void end_of_batch() {
 #ifdef PORTOLAN_UNITS
     asm volatile("cp.async.commit_group;" ::: "memory");
+#elif !defined(__CUDACC__)
+    fibers::block.end_batch();
 #endif
 }
 
@@ -128,5 +129,7 @@ template <int LATER>
 __device__ inline void await_copies() {
 #ifdef PORTOLAN_UNITS
     asm volatile("cp.async.wait_group %0;" ::"n"(LATER) : "memory");
+#elif !defined(__CUDACC__)
+    fibers::block.await(LATER);
 #endif
 }
