@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -46,11 +45,6 @@ class Nvidia(Platform):
     def __post_init__(self) -> None:
         super().__post_init__()
         object.__setattr__(self, "visible", tuple(self.visible))
-
-    def prepare(self) -> None:
-        super().prepare()
-        # is_available() then asks NVML instead of initialising CUDA, which would spoil the process for forking.
-        os.environ.setdefault("PYTORCH_NVML_BASED_CUDA_CHECK", "1")
 
     def open(self) -> None:
         import torch

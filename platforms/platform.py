@@ -100,6 +100,9 @@ class Platform:
         """
         # Compiler processes beside the runner would outlive it when it is killed.
         os.environ.setdefault("TORCHINDUCTOR_COMPILE_THREADS", "1")
+        # Toolchains ask torch for devices when they are imported, which would initialise one and spoil the process for
+        # forking, unless it asks the driver's library instead.
+        os.environ.setdefault("PYTORCH_NVML_BASED_CUDA_CHECK", "1")
 
     def open(self) -> None:
         """Take the device into use; the first thing a runner does. Raises whatever the driver raises."""
