@@ -23,9 +23,10 @@ from platforms.paradigm import paradigm_of
 
 MOVING = frozenset((
     "_local_scalar_dense", "_reshape_alias", "_reshape_copy", "_to_copy", "_unsafe_view", "arange", "cat", "clone",
-    "contiguous", "copy", "copy_", "empty", "empty_like", "empty_permuted", "empty_strided", "fill", "fill_", "full",
-    "full_like", "lift_fresh", "lift_fresh_copy", "new_empty", "new_empty_strided", "new_full", "new_ones", "new_zeros",
-    "ones", "ones_like", "promote_types", "resize_", "scalar_tensor", "set_", "stack", "zero_", "zeros", "zeros_like",
+    "constant_pad_nd", "contiguous", "copy", "copy_", "empty", "empty_like", "empty_permuted", "empty_strided",
+    "fill", "fill_", "full", "full_like", "lift_fresh", "lift_fresh_copy", "new_empty", "new_empty_strided",
+    "new_full", "new_ones", "new_zeros", "ones", "ones_like", "promote_types", "resize_", "scalar_tensor", "set_",
+    "stack", "zero_", "zeros", "zeros_like",
 ))  # fmt: skip
 """Operators that allocate, fill, copy or convert; with the views, all that counts for no computing."""
 
