@@ -19,6 +19,9 @@ from golden.dtypes import DType, dtype_of, encode
 HUGE = 2**28
 """Elements beyond which a tensor is not held whole: an expanded one is its one slice, an output its sampled rows."""
 
+_LN_2 = 355 / 512
+"""The logarithm of 2, nearly; what it is multiplied by is rounded alike on every machine."""
+
 Law = Callable[["Words", tuple[int, ...], DType], np.ndarray]
 
 
@@ -161,6 +164,28 @@ def _extremes(words: Words, shape: tuple[int, ...], dtype: DType) -> np.ndarray:
     return np.array([0, 1, -1, ends.max, ends.min, ends.max - 1, ends.min + 1], np.int64)[words.below(7, *shape)]
 
 
+def _logarithms(words: Words, shape: tuple[int, ...], dtype: DType) -> np.ndarray:
+    """Logarithms of subnormal numbers, of normal ones, and of those around the largest: exponentials overflow too."""
+    ends = np.array([dtype.emin - dtype.precision, dtype.emin, dtype.emax - 1, dtype.emax + 2], np.float64)
+    third = words.below(3, *shape)
+    return (ends[third] + (ends[third + 1] - ends[third]) * words.fraction(*shape)) * _LN_2
+
+
+def _lowest(words: Words, shape: tuple[int, ...], dtype: DType) -> np.ndarray:
+    """Rows of the last axis at the lowest finite number, where a mask of such numbers leaves them; or everything."""
+    values = _normal(words, shape, dtype)
+    if words.below(2, 1)[0]:
+        return np.full_like(values, -dtype.largest)
+    if shape:
+        values[words.sign(*shape[:-1]) < 0] = -dtype.largest
+    return values
+
+
+def _highest(words: Words, shape: tuple[int, ...], dtype: DType) -> np.ndarray:
+    """The same with the highest number, as a minimum is masked."""
+    return -_lowest(words, shape, dtype)
+
+
 FLOAT_REGIMES: dict[str, Law] = {
     "normal": _normal,
     "shifted": _shifted,
@@ -178,7 +203,14 @@ FLOAT_REGIMES: dict[str, Law] = {
 }
 """The laws of values for floating dtypes, by name."""
 
-FLOAT_REGIMES_ON_REQUEST: dict[str, Law] = {"halves": _halves, "steps": _steps, "masked_above": _masked_above}
+FLOAT_REGIMES_ON_REQUEST: dict[str, Law] = {
+    "halves": _halves,
+    "steps": _steps,
+    "masked_above": _masked_above,
+    "logarithms": _logarithms,
+    "lowest": _lowest,
+    "highest": _highest,
+}
 """Laws that only those contracts draw from that name them."""
 
 _INFINITE = ("inf", "masked")

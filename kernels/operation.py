@@ -40,6 +40,8 @@ class Operation:
         multiplies_matrices: whether matrix units may take part, whose peculiarities may then account for a drift.
         scatters: whether elements are added up in memory, where the hardware's own additions may account for a drift.
         column_axis: the axis of a matrix product's result along which its second operand varies.
+        also_drawn: laws of values that drawn cases have beside the ``regimes``, by tensor. Frozen cases, by which
+            machines are compared, lack them.
         policies: what happens where platforms may disagree, a sentence for each topic (NaN, signed zero, empty, ...).
             A sentence that begins with "open:" says what is recorded and compared between platforms, not judged.
         relations: what its results on other inputs say of its result, by name.
@@ -54,6 +56,7 @@ class Operation:
     multiplies_matrices: ClassVar[bool] = False
     scatters: ClassVar[bool] = False
     column_axis: ClassVar[int] = -1
+    also_drawn: ClassVar[Mapping[str, tuple[str, ...]]] = {}
     policies: ClassVar[Mapping[str, str]] = {}
     relations: ClassVar[Mapping[str, Relation]] = {}
     toothless: ClassVar[Mapping[str, str]] = {}

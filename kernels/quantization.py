@@ -18,6 +18,7 @@ class RowScaled(Operation, abstract=True):
 
     dtypes: ClassVar = ("float32", "float16", "bfloat16")
     tensor_dtypes: ClassVar = {"scale": "float32"}
+    also_drawn: ClassVar = {"x": ("halves",), "scale": ("integers", "integers")}
 
     def shapes(self, case: Case) -> dict[str, tuple[int, ...]]:
         shape = self.rows(case, "x")

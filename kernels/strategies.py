@@ -7,13 +7,14 @@ many tiny rows. ``budget`` is the largest number of elements that a tensor may h
 from __future__ import annotations
 
 import math
+from random import Random
 from typing import TYPE_CHECKING, Any
 
 from hypothesis import strategies as st
 
 from golden import layout as layouts
 from golden.case import Case, TensorSpec
-from golden.inputs import ORDINARY
+from golden.inputs import ORDINARY, known_regimes
 
 if TYPE_CHECKING:
     from kernels.operation import Operation
@@ -21,8 +22,11 @@ if TYPE_CHECKING:
 MODERATE = 2**13
 """Elements a tensor that eleven of twelve cases keep to."""
 
-_OFTEN = ("nan", "masked")
+_OFTEN = ("nan", "masked", "masked_above")
 """Laws of values that are drawn twice as often as others."""
+
+_EXPECTED = 9
+"""How many times likelier the law whose turn it is comes than all others together, to which a case is made smaller."""
 
 MANY = (65_535, 65_536, 65_537, 70_000)
 """Numbers of tiny rows: an axis of a grid holds 65535 on some devices."""
@@ -158,9 +162,20 @@ def layout(draw: st.DrawFn, shape: tuple[int, ...], *, expandable: bool = True) 
     )
 
 
+def _law_of_turn(laws: tuple[str, ...], name: str, turn: int) -> str:
+    """Return the law whose turn it is: all of ``laws`` in an order of the operation's own, then all in another."""
+    number, place = divmod(turn, len(laws))
+    return Random(f"{name}:{number}").sample(laws, len(laws))[place]
+
+
 @st.composite
-def cases(draw: st.DrawFn, operation: Operation, budget: int, *, dtype: str | None = None) -> Case:
-    """Draw a case of ``operation`` with at most ``budget`` elements a tensor, of ``dtype`` or of any that it has."""
+def cases(
+    draw: st.DrawFn, operation: Operation, budget: int, *, dtype: str | None = None, turn: int | None = None
+) -> Case:
+    """Draw a case of ``operation`` with at most ``budget`` elements a tensor, of ``dtype`` or of any that it has.
+
+    Where many are drawn, ``turn`` numbers them: each law of values then has its turn in the first tensor.
+    """
     dtype = dtype or draw(st.sampled_from(operation.dtypes))
     # Most faults show at moderate sizes; the few large cases, which cost most of the time, are for the others.
     dims, params = draw(operation.dims(min(budget, MODERATE) if draw(st.integers(0, 11)) < 11 else budget))
@@ -170,9 +185,12 @@ def cases(draw: st.DrawFn, operation: Operation, budget: int, *, dtype: str | No
         if form.values is not None:  # nothing to draw but where they lie; an expanded axis would repeat a slice
             tensors[name] = TensorSpec(layout=draw(layout(form.shape, expandable=False)))
             continue
-        regimes = operation.regimes(dtype, name)
+        also = (regime for regime in operation.also_drawn.get(name, ()) if regime in known_regimes(form.dtype))
+        regimes = (*operation.regimes(dtype, name), *also)
         # Faults with NaN and with rows that are masked as a whole are many, and one law of a dozen is for each.
         regimes += tuple(regime for regime in regimes if regime in _OFTEN)
+        if turn is not None and not position:
+            regimes += (_law_of_turn(regimes, operation.name, turn),) * _EXPECTED * len(regimes)
         # One tensor of a special regime makes a case special; with several the rest is mostly ordinary.
         if position and draw(st.integers(0, 2)) < 2:
             regimes = tuple(regime for regime in regimes if regime in ORDINARY) or regimes

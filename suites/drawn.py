@@ -8,22 +8,24 @@ from hypothesis import seed as seeded
 from golden.case import Case
 from kernels import strategies
 from kernels.operation import Operation
-from suites.batches import batches
+from suites.batches import batches, turn
 
 
-def drawn(operation: Operation, number: int, *, budget: int, dtype: str | None = None, seed: str = "") -> list[Case]:
+def drawn(
+    operation: Operation, number: int, *, budget: int, dtype: str | None = None, seed: str = "", ahead: int = 0
+) -> list[Case]:
     """Return up to ``number`` cases of ``operation`` with at most ``budget`` elements a tensor, of one dtype or any.
 
-    Each ``seed``, any text, gives others.
+    Each ``seed``, any text, gives others. The laws of values have their turns as if ``ahead`` had been before.
     """
     cases: dict[str, Case] = {}
     for batch, examples in batches(number):
-        _collect(operation, cases, examples, budget, dtype, f"{seed}:{batch}")
+        _collect(operation, cases, examples, budget, dtype, turn(ahead, batch), f"{seed}:{batch}")
     return list(cases.values())
 
 
 def _collect(
-    operation: Operation, cases: dict[str, Case], examples: int, budget: int, dtype: str | None, seed: str
+    operation: Operation, cases: dict[str, Case], examples: int, budget: int, dtype: str | None, number: int, seed: str
 ) -> None:
     @seeded(int.from_bytes(seed.encode(), "big"))
     @settings(
@@ -33,7 +35,7 @@ def _collect(
         deadline=None,
         suppress_health_check=list(HealthCheck),
     )
-    @given(strategies.cases(operation, budget, dtype=dtype))
+    @given(strategies.cases(operation, budget, dtype=dtype, turn=number))
     def collect(case: Case) -> None:
         cases[case.line] = case
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import time
 import warnings
@@ -26,6 +27,7 @@ from reports.profile import PREFIX as PROFILE
 from reports.record import VERDICTS, Record
 from reports.record import outcome as outcome_of
 from suites.accounts import account
+from suites.batches import turn
 from suites.causes import at_once, explained
 from suites.drawn import drawn
 from suites.goldens import Goldens, Standard
@@ -145,15 +147,16 @@ class Run:
         """
         lacking = self.lacking(subject)
         failures: list[Record] = []
-        for dtype in subject.dtypes:
+        examples = share(subject, settings().max_examples)
+        for place, dtype in enumerate(subject.dtypes):
             if dtype in lacking:
                 bare = Case(subject.operation.name, dtype, {})
                 self._record(subject, bare, suite, "unsupported", message=lacking[dtype])
                 continue
             search = Search(
                 lambda case: self.one(subject, case, suite=suite),
-                _cases(subject, dtype),
-                examples=share(subject, settings().max_examples),
+                functools.partial(_cases, subject, dtype, ahead(place, examples)),
+                examples=examples,
                 digest=f"{suite}:{subject.operation.name}:{dtype}",
                 seconds=self.shrink_seconds,
             )
@@ -307,9 +310,17 @@ def share(subject: Subject, asked: int) -> int:
     return max(1, share // COSTLY) if paradigm_of(subject.implementation.paradigm).costly else share
 
 
-def _cases(subject: Subject, dtype: str) -> SearchStrategy[Case]:
-    """Return what cases come from. Where there are few of them, none is spent on tensors of one element or none."""
-    drawn = strategies.cases(subject.operation, subject.platform.budget, dtype=dtype)
+def ahead(place: int, examples: int) -> int:
+    """Return how many turns the dtypes before that at ``place`` took; the simplest case of each takes none."""
+    return place * (examples - 1)
+
+
+def _cases(subject: Subject, dtype: str, before: int, number: int) -> SearchStrategy[Case]:
+    """Return what the cases of batch ``number`` come from, where the laws of values had turns ``before``.
+
+    Where there are few of them, none is spent on tensors of one element or none.
+    """
+    drawn = strategies.cases(subject.operation, subject.platform.budget, dtype=dtype, turn=turn(before, number))
     if not paradigm_of(subject.implementation.paradigm).costly:
         return drawn
     return drawn.filter(lambda case: max(form.size for form in subject.operation.forms(case).values()) > 1)

@@ -33,7 +33,7 @@ class Search:
 
     Args:
         run_one: runs and records a case.
-        drawn: what cases come from.
+        drawn: what cases come from, by the number of the batch.
         examples: how many cases to try.
         seconds: how long a failure is made smaller; after that what is smallest so far is the answer.
         digest: seeds a derandomized search: the same digest, strategy and number give the same cases.
@@ -42,7 +42,7 @@ class Search:
     def __init__(
         self,
         run_one: Callable[[Case], Record],
-        drawn: SearchStrategy[Case],
+        drawn: Callable[[int], SearchStrategy[Case]],
         *,
         examples: int,
         digest: str,
@@ -61,12 +61,13 @@ class Search:
     def failure(self, *, shrink: bool) -> Record | None:
         """Return the record that failed with the worst verdict, its case made small if ``shrink``; None for none."""
         for number, examples in batches(self._examples):
-            self._search(examples, f"{self._digest}:{number}" if number else self._digest, shrink=shrink)
+            digest = f"{self._digest}:{number}" if number else self._digest
+            self._search(self._drawn(number), examples, digest, shrink=shrink)
             if self._smallest:
                 break
         return max(self._smallest.values(), key=lambda record: VERDICTS.index(record.verdict), default=None)
 
-    def _search(self, examples: int, digest: str, *, shrink: bool) -> None:
+    def _search(self, drawn: SearchStrategy[Case], examples: int, digest: str, *, shrink: bool) -> None:
         # Phase.explain would run a hundred more cases to say which parts of the smallest one matter.
         wanted = {Phase.reuse, Phase.generate, Phase.target} | ({Phase.shrink} if shrink else set())
 
@@ -77,7 +78,7 @@ class Search:
             report_multiple_bugs=False,
             print_blob=False,
         )
-        @given(case=self._drawn)
+        @given(case=drawn)
         def check(case: Case) -> None:
             self._check(case)
 

@@ -16,6 +16,7 @@ class Argmax(Selection):
     """The index along ``dim``, which the result does not have, of the largest element: int64."""
 
     name = "argmax"
+    also_drawn: ClassVar = {"x": ("lowest",)}
     dtypes = (*FLOATS, "int64")
     neutral = float("-inf")
     policies: ClassVar = {

@@ -16,6 +16,7 @@ class Argmin(Selection):
     """The index along ``dim``, which the result does not have, of the smallest element: int64."""
 
     name = "argmin"
+    also_drawn: ClassVar = {"x": ("highest",)}
     dtypes = (*FLOATS, "int64")
     neutral = float("inf")
     policies: ClassVar = {

@@ -12,6 +12,7 @@ class Exp(Elementwise):
     """The exponential of each element; float16 and bfloat16 are computed in float32."""
 
     name = "exp"
+    also_drawn: ClassVar = {"x": ("logarithms",)}
     policies: ClassVar = {"NaN": "propagates", "inf": "has the function's limits"}
 
     def reference(self, x: Any) -> Any:

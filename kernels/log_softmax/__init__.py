@@ -13,6 +13,7 @@ class LogSoftmax(Along):
     """x - max x - log(sum exp(x - max x)) along ``dim``; float16 and bfloat16 are computed in float32."""
 
     name = "log_softmax"
+    also_drawn: ClassVar = {"x": ("lowest",)}
     neutral = float("-inf")
     policies: ClassVar = {
         "NaN": "a row that holds a NaN is all NaN",

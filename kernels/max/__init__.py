@@ -16,6 +16,7 @@ class Max(Selection):
     """The largest elements along ``dim``, which the results do not have, and their indices."""
 
     name = "max"
+    also_drawn: ClassVar = {"x": ("lowest",)}
     dtypes = (*FLOATS, "int64")
     neutral = float("-inf")
     policies: ClassVar = {

@@ -17,6 +17,7 @@ class Softmax(Operation):
     """exp(x - max x) / sum exp(x - max x) along ``dim``; float16 and bfloat16 are computed in float32."""
 
     name = "softmax"
+    also_drawn: ClassVar = {"x": ("lowest",)}
     neutral = float("-inf")
     policies: ClassVar = {
         "NaN": "a row that holds a NaN is all NaN",

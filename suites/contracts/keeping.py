@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -14,6 +15,7 @@ from kernels import strategies
 from platforms.paradigm import paradigm_of
 from reports.record import Record
 from reports.record import outcome as outcome_of
+from suites.batches import turn
 from suites.contracts.contract import PLAIN, Contract
 from suites.run import Run, worst
 from suites.search import Search
@@ -49,7 +51,7 @@ class Keeping:
             trial = _Trial(self._run, subject, suite, intact)
             search = Search(
                 trial,
-                _cases(subject, dtypes),
+                functools.partial(_cases, subject, dtypes),
                 examples=1 if paradigm_of(subject.implementation.paradigm).costly else _examples(),
                 digest=f"{suite}:{subject.operation.name}:{','.join(dtypes)}",
             )
@@ -111,7 +113,9 @@ def _examples() -> int:
     return max(1, settings().max_examples // SPARSER)
 
 
-def _cases(subject: Subject, dtypes: Sequence[str]) -> SearchStrategy[Case]:
+def _cases(subject: Subject, dtypes: Sequence[str], number: int) -> SearchStrategy[Case]:
     budget = min(BUDGET, subject.platform.budget)
-    drawn = st.sampled_from(dtypes).flatmap(lambda dtype: strategies.cases(subject.operation, budget, dtype=dtype))
+    drawn = st.sampled_from(dtypes).flatmap(
+        lambda dtype: strategies.cases(subject.operation, budget, dtype=dtype, turn=turn(0, number))
+    )
     return drawn.filter(lambda case: max(form.size for form in subject.operation.forms(case).values()) > 1)

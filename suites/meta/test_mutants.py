@@ -55,6 +55,7 @@ LARGEST = {
     "gemm/torch/wrong_last_k_tile_dropped": 33 * 4,
     "gemm/torch/wrong_multiplication_truncates": 4096,
     "relu/torch/wrong_loops_forever": 8,
+    "sort/torch/wrong_index_repeated": 16,
 }
 """Elements of all dims multiplied that the smallest case may have; 8 for those not named."""
 

@@ -204,13 +204,7 @@ def wrong_half_of_a_wide_warp(x, *, dim):
 @fault("F15", "aotriton#179")
 @implementation("sum", paradigm="torch", dtypes=("float16", "bfloat16"))
 def wrong_narrow_accumulator(x, *, dim):
-    """Adds in the type of the input."""
-    if not x.shape[dim]:
-        return x.sum(dim)
-    return x.movedim(dim, 0).cumsum(0)[-1].contiguous() if x.shape[dim] < 3000 else _blocked(x, dim)
-
-
-def _blocked(x, dim):
+    """Carries the sum from block to block of 16 in the type of the input."""
     total = torch.zeros([size for axis, size in enumerate(x.shape) if axis != dim % x.ndim], dtype=x.dtype)
     for part in x.split(16, dim):
         total = total + wide(part).sum(dim).to(x.dtype)
