@@ -41,7 +41,7 @@ class KernelFileError(Exception):
     """A kernel file cannot be used; the message names the file and says what would be right."""
 
 
-def _nothing(case: Case) -> str:
+def nothing(case: Case) -> str:
     """What an implementation refuses that is written for every case of its dtypes."""
     return ""
 
@@ -75,7 +75,7 @@ class Implementation:
     dtypes: tuple[str, ...] | None = None
     needs: tuple[str, ...] = ()
     deterministic: bool = True
-    refuses: Callable[[Case], str] = _nothing
+    refuses: Callable[[Case], str] = nothing
     batch_invariant: bool = False
     helpers: tuple[str, ...] = ()
     source: str = ""
@@ -109,7 +109,7 @@ def implementation(
     dtypes: Sequence[str] | None = None,
     needs: Sequence[str] = (),
     deterministic: bool = True,
-    refuses: Callable[[Case], str] = _nothing,
+    refuses: Callable[[Case], str] = nothing,
     batch_invariant: bool = False,
     helpers: Sequence[str] = (),
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:

@@ -134,9 +134,9 @@ class Run:
             self._slowest[subject.id] = max(ran.seconds, self._slowest.get(subject.id, 0.0))
         return ran
 
-    def leave_out(self, subject: Subject, case: Case, *, suite: str, reason: str) -> Record:
-        """Record that ``case`` is not run, and why; return the record."""
-        return self._record(subject, case, suite, "unsupported", message=reason)
+    def state(self, subject: Subject, case: Case, *, suite: str, verdict: str, message: str) -> Record:
+        """Record a ``verdict`` that no output of ``case`` stands for, such as that it is not run; return the record."""
+        return self._record(subject, case, suite, verdict, message=message)
 
     def explore(self, subject: Subject, *, suite: str) -> Record | None:
         """Run drawn cases on ``subject``; return the record of the smallest failure, or None.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any
@@ -10,10 +9,14 @@ from typing import Any
 from golden.case import Case, CaseError, TensorSpec
 from golden.dtypes import dtype_of
 from golden.frozen import corpus
+from golden.inputs import ORDINARY
 from kernels.operation import Operation
 from platforms.paradigm import paradigm_of
 from suites.large.cases import far_cases, many_cases
 from suites.subject import Subject
+
+_MANY, _LONG = 64, 9
+"""Elements of a tensor, and of what is reduced, among which some results are rounded."""
 
 
 def with_other_values(subject: Subject, case: Case) -> Iterable[Case]:
@@ -38,8 +41,8 @@ def with_repeated_slices(subject: Subject, case: Case) -> Iterable[Case]:
 
 
 def with_normal_values(subject: Subject, case: Case) -> Iterable[Case]:
-    """Yield the case with normal values in every tensor: almost every sum of them is rounded."""
-    yield replace(case, tensors={})
+    """Yield a case that is ample, with normal values in every tensor: almost every sum of them is rounded."""
+    yield replace(_ample(subject.operation, case), tensors={})
 
 
 def and_beyond_a_wave(subject: Subject, case: Case) -> Iterable[Case]:
@@ -51,17 +54,18 @@ def and_beyond_a_wave(subject: Subject, case: Case) -> Iterable[Case]:
 
 
 def and_with_rows(subject: Subject, case: Case) -> Iterable[Case]:
-    """Yield the case, and where no tensor of it has two axes of two elements or more, a frozen one that has."""
+    """Yield the case, and unless that has several rows of ordinary values, one that has."""
     yield case
-    if not _has_rows(subject.operation, case):
-        frozen = (replace(one, dtype=case.dtype, tensors={}) for one in corpus(subject.operation.name))
-        yield from itertools.islice((one for one in frozen if _has_rows(subject.operation, one)), 1)
+    ordinary = all(spec.regime in ORDINARY for spec in case.tensors.values())
+    if not (ordinary and _is_ample(subject.operation, case)):
+        yield from with_normal_values(subject, case)
 
 
 def with_plain_values(subject: Subject, case: Case) -> Iterable[Case]:
-    """Yield the case with normal values in every tensor, and with small whole numbers."""
-    yield replace(case, tensors={})
-    yield replace(case, tensors={name: TensorSpec("integers") for name in subject.operation.forms(case)})
+    """Yield a case that is ample, with normal values in every tensor, and with small whole numbers."""
+    plain = replace(_ample(subject.operation, case), tensors={})
+    yield plain
+    yield replace(plain, tensors={name: TensorSpec("integers") for name in subject.operation.forms(plain)})
 
 
 def edges(subject: Subject, case: Case) -> Iterable[Case]:
@@ -72,7 +76,7 @@ def edges(subject: Subject, case: Case) -> Iterable[Case]:
         narrow = replace(
             case, dims=dims, tensors={name: TensorSpec(spec.regime) for name, spec in case.tensors.items()}
         )
-        if _allowed(subject.operation, narrow):
+        if allowed(subject.operation, narrow):
             yield narrow
 
 
@@ -102,15 +106,22 @@ def far(subject: Subject, case: Case) -> Iterable[Case]:
             yield replace(one, tensors={**one.tensors, **tensors})
 
 
-def _grown(operation: Operation, case: Case, wave: int) -> Case:
-    """Return ``case`` with its smallest sizes doubled until a tensor has more than ``wave`` elements, if one may.
+def enlarged(case: Case) -> Iterator[Case]:
+    """Yield the case with each of its dims in turn, those that are shapes as a whole, two, four and eight times."""
+    for name, value in case.dims.items():
+        for times in (2, 4, 8):
+            larger = [one * times for one in value] if isinstance(value, list) else value * times
+            yield replace(case, dims={**case.dims, name: larger})
 
-    Sizes that are equal grow together, as those of operands and axes that must agree.
+
+def _grown(operation: Operation, case: Case, wave: int) -> Case:
+    """Return ``case`` doubled until a tensor has more than ``wave`` elements, if it may: more of its independent rows.
+
+    A contract that names none has its smallest sizes doubled, so that no axis gets a length that nobody asks for.
     """
-    while _size(operation, case) <= wave:
-        sizes = sorted({size for size in _flat(case.dims) if size > 1})
-        doubled = (replace(case, dims=_doubled(case.dims, size)) for size in sizes)
-        larger = (one for one in doubled if _allowed(operation, one) and _size(operation, one) > _size(operation, case))
+    while largest(operation, case) <= wave:
+        doubled = [replace(case, dims=dims) for dims in _doubled(case.dims)]
+        larger = (one for one in doubled if allowed(operation, one) and _is_next(operation, case, one))
         following = next(larger, None)
         if following is None:
             break
@@ -118,19 +129,44 @@ def _grown(operation: Operation, case: Case, wave: int) -> Case:
     return case
 
 
+def _is_next(operation: Operation, case: Case, larger: Case) -> bool:
+    """Whether ``larger`` has twice the independent rows of ``case`` and nothing else; any size, where it has none."""
+    independent = operation.independent_axis(case)
+    if independent is None:
+        return largest(operation, larger) > largest(operation, case)
+    _, along = independent
+    return operation.shapes(larger) == {
+        name: _with_twice(shape, along[name]) if name in along else shape
+        for name, shape in operation.shapes(case).items()
+    }
+
+
+def _with_twice(shape: tuple[int, ...], axis: int) -> tuple[int, ...]:
+    return tuple(size * 2 if at == axis % len(shape) else size for at, size in enumerate(shape))
+
+
+def _doubled(dims: Any) -> Iterator[dict[str, Any]]:
+    """Yield ``dims`` with all equal sizes doubled, the smallest first, then each dim or axis of a shape alone."""
+    for size in [*sorted({size for size in _flat(dims) if size > 1}), 1]:
+        yield {name: _twice(value, size) for name, value in dims.items()}
+    for name, value in dims.items():
+        if isinstance(value, list):
+            yield from ({**dims, name: [*value[:at], one * 2, *value[at + 1 :]]} for at, one in enumerate(value))
+        else:
+            yield {**dims, name: value * 2}
+
+
 def _flat(dims: Any) -> Iterator[int]:
     for value in dims.values():
         yield from value if isinstance(value, list) else [value]
 
 
-def _doubled(dims: Any, size: int) -> dict[str, Any]:
-    def twice(one: Any) -> Any:
-        return [twice(part) for part in one] if isinstance(one, list) else one * 2 if one == size else one
-
-    return {name: twice(value) for name, value in dims.items()}
+def _twice(value: Any, size: int) -> Any:
+    return [_twice(part, size) for part in value] if isinstance(value, list) else value * 2 if value == size else value
 
 
-def _allowed(operation: Operation, case: Case) -> bool:
+def allowed(operation: Operation, case: Case) -> bool:
+    """Return whether ``case`` is one of ``operation``."""
     try:
         operation.check(case)
     except CaseError:
@@ -138,11 +174,30 @@ def _allowed(operation: Operation, case: Case) -> bool:
     return True
 
 
-def _has_rows(operation: Operation, case: Case) -> bool:
-    return any(sum(size > 1 for size in form.shape) > 1 for form in operation.forms(case).values())
+def _ample(operation: Operation, case: Case) -> Case:
+    """Return ``case`` if there is enough in it for rounding to show, else a frozen one in its place that has."""
+    if _is_ample(operation, case):
+        return case
+    frozen = sorted(corpus(operation.name), key=lambda one: one.dtype != case.dtype)
+    others = (replace(one, dtype=case.dtype) for one in frozen)
+    return next((one for one in others if allowed(operation, one) and _is_ample(operation, one)), case)
 
 
-def _size(operation: Operation, case: Case) -> int:
+def _is_ample(operation: Operation, case: Case) -> bool:
+    """Whether no tensor is empty, one has several rows and elements enough, and what is reduced is long enough."""
+    shapes = operation.shapes(case)
+    reduced = (shapes[name][axis] for name, axis in operation.reduced_axes(case).items())
+    several = any(sum(size > 1 for size in shape) > 1 for shape in shapes.values())
+    return (
+        several
+        and all(map(all, shapes.values()))
+        and largest(operation, case) >= _MANY
+        and min(reduced, default=_LONG) >= _LONG
+    )
+
+
+def largest(operation: Operation, case: Case) -> int:
+    """Return how many elements the largest tensor of ``case`` has."""
     return max(form.size for form in operation.forms(case).values())
 
 

@@ -17,6 +17,7 @@ from reports.record import Record
 from reports.record import outcome as outcome_of
 from suites.batches import turn
 from suites.contracts.contract import PLAIN, Contract
+from suites.contracts.refusals import stale_refusal
 from suites.run import Run, worst
 from suites.search import Search
 from suites.subject import Subject
@@ -62,6 +63,8 @@ class Keeping:
             if PLAIN in trial.contracts:
                 break
             intact = [contract for contract in intact if contract not in trial.contracts]
+        if stale := stale_refusal(self._run, subject, suite=suite):
+            broken.append(stale)
         return _told(broken)
 
     def replay(self, subject: Subject, cases: Sequence[Case], *, suite: str) -> Record | None:
@@ -98,7 +101,7 @@ def _checked(run: Run, subject: Subject, suite: str, contract: Contract, case: C
         for one in contract.cases(subject, case)
     ]
     reason = f"contract {contract.name}; there is no case of it"
-    return worst(records) if records else run.leave_out(subject, case, suite=suite, reason=reason)
+    return worst(records) if records else run.state(subject, case, suite=suite, verdict="unsupported", message=reason)
 
 
 def _told(broken: Sequence[Record]) -> Record | None:

@@ -47,38 +47,69 @@ Operands that are broadcast or multiplied need no such thing: all of a result di
 a column from a column.
 """
 
-TINY_DIMS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
-    "add": ({"x": [0, 2], "y": [0, 2]}, {}),
+_ATTENTION = {"causal": False, "scale": None, "softcap": None, "window": None}
+
+TINY_DIMS: dict[str, tuple[dict[str, Any], list[dict[str, Any]]]] = {
+    "add": ({}, [{"x": [0, 2], "y": [0, 2]}]),
     "attention": (
-        {"b": 0, "h": 1, "hk": 1, "sq": 1, "sk": 2, "d": 1},
-        {"causal": False, "scale": None, "softcap": None, "window": None},
+        _ATTENTION,
+        [
+            {"b": 0, "h": 1, "hk": 1, "sq": 1, "sk": 2, "d": 1},
+            {"b": 1, "h": 0, "hk": 1, "sq": 1, "sk": 2, "d": 1},
+            {"b": 1, "h": 1, "hk": 1, "sq": 0, "sk": 2, "d": 1},
+        ],
     ),
-    "argmax": ({"x": [0, 3]}, {"dim": -1}),
-    "argmin": ({"x": [0, 3]}, {"dim": -1}),
-    "clamp": ({"x": [0, 2]}, {"min": -1, "max": 1}),
-    "cross_entropy": ({"rows": 0, "classes": 3}, {}),
-    "cumsum": ({"x": [0, 3]}, {"dim": -1, "reverse": False}),
-    "dequant_gemm": ({"m": 0, "n": 2, "k": 2}, {"bits": 8, "group_size": 2}),
-    "exp": ({"x": [0, 2]}, {}),
-    "gelu": ({"x": [0, 2]}, {"approximate": "none"}),
-    "gemm": ({"batch": 0, "m": 1, "n": 2, "k": 2}, {}),
-    "gelu_backward": ({"grad": [0, 2]}, {"approximate": "none"}),
-    "layer_norm": ({"x": [0, 3]}, {"eps": 1e-5}),
-    "log_softmax": ({"x": [0, 3]}, {"dim": -1}),
-    "max": ({"x": [0, 3]}, {"dim": -1}),
-    "relu": ({"x": [0, 2]}, {}),
-    "rms_norm": ({"x": [0, 3]}, {"eps": 1e-5}),
-    "round": ({"x": [0, 2]}, {}),
-    "silu": ({"x": [0, 2]}, {}),
-    "silu_backward": ({"grad": [0, 2]}, {}),
-    "softcap": ({"x": [0, 2]}, {"cap": 1.5}),
-    "softmax": ({"x": [0, 3]}, {"dim": -1}),
-    "sum": ({"x": [0, 3]}, {"dim": -1}),
-    "swiglu": ({"gate": [0, 2]}, {}),
-    "tanh": ({"x": [0, 2]}, {}),
-    "var_mean": ({"x": [0, 3]}, {"dim": -1}),
+    "attention_backward": (_ATTENTION, [{"b": 0, "h": 1, "hk": 1, "sq": 1, "sk": 2, "d": 1}]),
+    "cast": ({"dtype": "float32"}, [{"x": [0, 2]}]),
+    "causal_softmax": ({}, [{"x": [0, 2, 2]}]),
+    "clamp": ({"min": -1, "max": 1}, [{"x": [0, 2]}]),
+    "conv2d": (
+        {"stride": 1, "padding": 0},
+        [{"images": 0, "channels": 1, "h": 2, "w": 1, "outputs": 1, "taps_h": 1, "taps_w": 1}],
+    ),
+    "cross_entropy": ({}, [{"rows": 0, "classes": 3}]),
+    "cross_entropy_backward": ({}, [{"rows": 0, "classes": 3}]),
+    "cumsum": ({"dim": -1, "reverse": False}, [{"x": [0, 3]}]),
+    "dequant_gemm": ({"bits": 8, "group_size": 2}, [{"m": 0, "n": 2, "k": 2}, {"m": 1, "n": 0, "k": 2}]),
+    "embedding": ({}, [{"rows": 3, "columns": 2, "index": [0]}]),
+    "exp": ({}, [{"x": [0, 2]}]),
+    "floor_divide": ({}, [{"x": [0, 2], "y": [0, 2]}]),
+    "fp8_gemm": ({}, [{"m": 0, "n": 2, "k": 2}, {"m": 1, "n": 0, "k": 2}]),
+    "gelu": ({"approximate": "none"}, [{"x": [0, 2]}]),
+    "gelu_backward": ({"approximate": "none"}, [{"grad": [0, 2]}]),
+    "gemm": (
+        {},
+        [{"batch": 0, "m": 1, "n": 2, "k": 2}, {"m": 0, "n": 2, "k": 2}, {"m": 1, "n": 0, "k": 2}],
+    ),
+    "gemm_bias": ({}, [{"m": 0, "n": 2, "k": 2}, {"m": 1, "n": 0, "k": 2}]),
+    "grouped_gemm": ({}, [{"groups": [0], "n": 2, "k": 2}]),
+    "index_copy": ({}, [{"rows": 0, "count": 3, "columns": 2}, {"rows": 0, "count": 0, "columns": 1}]),
+    "linear_scan": ({}, [{"a": [0, 2]}]),
+    "masked_fill": ({"value": -1}, [{"x": [0, 2], "mask": [0, 2]}]),
+    "quantize_fp8": ({"format": "e4m3"}, [{"x": [0, 2]}]),
+    "remainder": ({}, [{"x": [0, 2], "y": [0, 2]}]),
+    "rope": ({}, [{"b": 0, "h": 1, "s": 1, "d": 2, "r": 2}, {"b": 1, "h": 1, "s": 0, "d": 2, "r": 2}]),
+    "scatter_add": ({}, [{"rows": 0, "count": 3, "columns": 2}, {"rows": 2, "count": 0, "columns": 1}]),
+    "shift_right": ({}, [{"x": [0, 2], "y": [0, 2]}]),
+    "silu_backward": ({}, [{"grad": [0, 2]}]),
+    "softcap": ({"cap": 1.5}, [{"x": [0, 2]}]),
+    "sort": ({"dim": -1, "descending": False}, [{"x": [0, 3]}]),
+    "swiglu": ({}, [{"gate": [0, 2]}]),
+    "swiglu_backward": ({}, [{"grad": [0, 2]}]),
+    "topk": ({"k": 2}, [{"x": [0, 3]}]),
+    "transpose": ({}, [{"x": [0, 2]}, {"x": [2, 0]}, {"x": [0, 1, 2]}]),
+    "unpack_int4": ({}, [{"packed": [0, 2]}]),
+    **dict.fromkeys(
+        ("layer_norm", "layer_norm_backward", "rms_norm", "rms_norm_backward"), ({"eps": 1e-5}, [{"x": [0, 3]}])
+    ),
+    **dict.fromkeys(("relu", "round", "silu", "tanh", "quantize_int8"), ({}, [{"x": [0, 2]}])),
+    **dict.fromkeys(
+        ("argmax", "argmin", "log_softmax", "log_softmax_backward", "max", "softmax", "softmax_backward", "sum"),
+        ({"dim": -1}, [{"x": [0, 3]}]),
+    ),
+    "var_mean": ({"dim": -1}, [{"x": [0, 3]}]),
 }
-"""Dims, with 0 for the number of rows, and parameters."""
+"""Parameters, and dims in which 0 stands for the number of rows; each axis that a grid may have is theirs in turn."""
 
 
 def far_cases(operation: Operation, dtypes: Sequence[str], exponent: int) -> list[Case]:
@@ -114,8 +145,9 @@ def many_cases(operation: Operation, dtypes: Sequence[str]) -> list[Case]:
     """Return cases of very many tiny rows, of each of ``dtypes``; none for an operation that is not known here."""
     if operation.name not in TINY_DIMS:
         return []
-    dims, params = TINY_DIMS[operation.name]
-    return [Case(operation.name, dtype, _with_rows(dims, rows), params) for dtype in dtypes for rows in MANY]
+    params, several = TINY_DIMS[operation.name]
+    sizes = [(dims, rows) for place, dims in enumerate(several) for rows in (MANY if not place else MANY[-1:])]
+    return [Case(operation.name, dtype, _with_rows(dims, rows), params) for dtype in dtypes for dims, rows in sizes]
 
 
 def _with_rows(dims: dict[str, Any], rows: int) -> dict[str, Any]:

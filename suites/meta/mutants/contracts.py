@@ -129,6 +129,23 @@ def breaks_honest_silently(x):
         return x.transpose(-1, -2).clone(memory_format=torch.contiguous_format)
 
 
+def _long_rows(case):
+    return "written for rows of 64 at most" if case.dims["x"][case.params["dim"]] > 64 else ""
+
+
+@fault("honesty", "FlagGems: tests skipped for reasons that hold no more")
+@implementation("softmax", paradigm="torch", refuses=_long_rows)
+def breaks_refusals(x, *, dim):
+    """Refuses what it has learnt long ago."""
+    return torch.softmax(x.double(), dim).to(x.dtype).contiguous()
+
+
+@implementation("softmax", paradigm="torch", refuses=_long_rows)
+def keeps_refusals(x, *, dim):
+    """Refuses what it cannot: a correct twin."""
+    return breaks_refusals(x.movedim(dim, -1)[..., :64].movedim(-1, dim), dim=dim)
+
+
 @fault("F30", "triton#11153")
 @implementation("sum", paradigm="torch", dtypes=("float32",))
 def breaks_metamorphic(x, *, dim):
