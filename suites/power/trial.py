@@ -6,6 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice, zip_longest
 from pathlib import Path
 
 import numpy as np
@@ -21,12 +22,13 @@ from platforms.pool import GatewayLost, Pool
 from reports.bundle import Bundle
 from reports.record import Record, outcome
 from suites.contracts.catalogue import CONTRACTS
-from suites.contracts.keeping import BUDGET
+from suites.contracts.keeping import BUDGET, SPARSER
+from suites.contracts.refusals import stale_refusal
 from suites.drawn import drawn
 from suites.meta.mutants import FOLDER, Fault, faults
 from suites.options import DEPTHS
 from suites.power.peers import LARGEST, PEERS, Peer
-from suites.run import Run, share
+from suites.run import Run, ahead, share
 from suites.subject import Selection, Subject, select
 
 ELSEWHERE = ("large.py", "large_triton.py", "streams.py", "unseen.py")
@@ -54,7 +56,7 @@ class Trial:
         kernel, platform, seed: what was tried.
         by: by whom: one of :data:`SUITE`, :data:`SMALLEST` and the names of peers.
         noticed: the stage that refused the kernel, "" if none did: right for a correct kernel.
-        after: how many cases that took, the last included; all there were if it was not refused.
+        after: how many cases that took, the last included; all that were run if it was not refused.
         verdict, case, message: of the record that refused it.
     """
 
@@ -77,7 +79,7 @@ class Bench:
     subjects: Sequence[Subject]
     wrong: frozenset[str]
     examples: frozenset[str]
-    _cases: dict[tuple[str, str, int, int], list[Case]] = field(default_factory=dict)
+    _cases: dict[tuple[str, str, int, int, int], list[Case]] = field(default_factory=dict)
     _expected: dict[str, list[np.ndarray] | None] = field(default_factory=dict)
 
     @classmethod
@@ -157,7 +159,7 @@ class Bench:
         after = 0
         for stage, records in stages:
             for record in records:
-                after += 1
+                after += record.verdict != "unsupported"
                 if outcome(record) == "fail":
                     return _trial(subject, seed, by, stage, after, record)
         return _trial(subject, seed, by, "", after)
@@ -165,37 +167,45 @@ class Bench:
     def _stages(self, subject: Subject, seed: int) -> Iterator[tuple[str, Iterable[Record]]]:
         yield "quick", self._equivalence(subject, "quick", seed)
         if self._is_wrong(subject):
-            yield "contracts", self._contracts(subject, seed)
+            yield "contracts", self._contracts(subject, "quick", seed)
             yield "standard", self._equivalence(subject, "standard", seed)
+            yield "standard", self._contracts(subject, "standard", seed)
 
     def _equivalence(self, subject: Subject, depth: str, seed: int) -> Iterator[Record]:
-        for dtype in self._dtypes(subject):
-            for case in self._drawn(subject, dtype, share(subject, DEPTHS[depth]), seed):
-                yield self.run.one(subject, case, suite="power")
+        number = share(subject, DEPTHS[depth])
+        for place, dtype in enumerate(subject.dtypes):
+            if dtype not in self.run.lacking(subject):
+                for case in self._drawn(subject, dtype, number, seed, before=ahead(place, number)):
+                    yield self.run.one(subject, case, suite="power")
 
-    def _contracts(self, subject: Subject, seed: int) -> Iterator[Record]:
-        """Yield what contracts say on two cases, as many as they have in profile quick."""
-        for dtype in self._dtypes(subject)[:2]:
-            cases = self._drawn(subject, dtype, share(subject, DEPTHS["quick"]), seed)
-            moderate = [case for case in cases if 1 < _size(subject, case) <= BUDGET]
-            for case in moderate[-1:]:
-                for contract in CONTRACTS:
-                    for one in contract.cases(subject, case):
-                        check = contract.name if contract.checked else ""
-                        yield self.run.one(subject, one, suite="power", contract=check)
+    def _contracts(self, subject: Subject, depth: str, seed: int) -> Iterator[Record]:
+        """Yield what contracts say on as many cases as they have in a profile, of each dtype in turn."""
+        number = 1 if paradigm_of(subject.implementation.paradigm).costly else DEPTHS[depth] // SPARSER
+        dtypes = self._dtypes(subject)
+        drawn = [self._drawn(subject, dtype, number + 2, seed, most=BUDGET) for dtype in dtypes]
+        fit = [[case for case in cases if _size(subject, case) > 1] for cases in drawn]
+        in_turn = (case for several in zip_longest(*fit) for case in several if case)
+        for case in islice(in_turn, number):
+            for contract in CONTRACTS:
+                for one in contract.cases(subject, case):
+                    check = contract.name if contract.checked else ""
+                    yield self.run.one(subject, one, suite="power", contract=check)
+        if stale := stale_refusal(self.run, subject, suite="power"):
+            yield stale
 
     def _dtypes(self, subject: Subject) -> list[str]:
         lacking = self.run.lacking(subject)
         return [dtype for dtype in subject.dtypes if dtype not in lacking]
 
-    def _drawn(self, subject: Subject, dtype: str, number: int, seed: int) -> list[Case]:
+    def _drawn(
+        self, subject: Subject, dtype: str, number: int, seed: int, *, most: int | None = None, before: int = 0
+    ) -> list[Case]:
         """Return cases of ``seed``: the same for all subjects of an operation, whose golden results are then shared."""
-        budget = subject.platform.budget
-        key = dtype, subject.operation.name, number, budget
+        budget = min(subject.platform.budget, most or subject.platform.budget)
+        key = dtype, subject.operation.name, number, budget, before
         if key not in self._cases:
-            self._cases[key] = drawn(
-                subject.operation, number, budget=budget, dtype=dtype, seed=f"{seed}:{subject.operation.name}:{dtype}"
-            )
+            own = f"{seed}:{subject.operation.name}:{dtype}"
+            self._cases[key] = drawn(subject.operation, number, budget=budget, dtype=dtype, seed=own, ahead=before)
         return self._cases[key]
 
     def _judged(self, peer: Peer, subject: Subject, eager: Subject, seed: int) -> Trial:
