@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
@@ -40,6 +40,17 @@ def test_each_piece_counts_once_whichever_run_it_is_of(tmp_path: Path, capsys: p
     assert "1 were tried here, 4 times each with other cases. Of 4 trials 75.0 % ended in profile `quick`" in page
     assert "25.0 % in profile `standard`, 0.0 % nowhere" in page
     assert f"| `{MUTANT}` | cpu | overflow | KernelBench#165 | 3/4 | 3.5 | wrong |" in page
+
+
+def test_what_other_platforms_tried_of_a_piece_is_added(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    here, there = tmp_path / "here.jsonl", tmp_path / "there.jsonl"
+    here.write_text(_line("suite", 0, _trial(MUTANT, 0, SUITE, "quick", 2)))
+    there.write_text(
+        _line("suite", 0, _trial(MUTANT, 0, SUITE, "", 9), replace(_trial(MUTANT, 0, SUITE, "", 9), platform="nvidia"))
+    )
+    assert "1 were tried here, 1 times each with other cases. Of 2 trials 50.0 %" in _page(
+        capsys, tmp_path / "out", here, there
+    )
 
 
 def test_cases_of_correct_kernels_are_added_up_over_runs_and_a_refusal_is_named(

@@ -84,14 +84,19 @@ def _parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 
 def _known(files: Iterable[Path]) -> dict[Piece, list[Trial]]:
-    """Return the trials of each piece in ``files``; a line that a killed process has torn is none."""
-    known: dict[Piece, list[Trial]] = {}
+    """Return the trials of each piece in ``files``, one of each by a judge of a kernel on a platform: the first.
+
+    A line that a killed process has torn is none.
+    """
+    known: dict[Piece, dict[tuple[str, str, str], Trial]] = {}
     for path in files:
         for line in path.read_text(encoding="utf-8").splitlines(keepends=True) if path.exists() else ():
             if line.endswith("\n"):
                 value = json.loads(line)
-                known.setdefault(tuple(value["piece"]), [Trial(**one) for one in value["trials"]])
-    return known
+                piece = known.setdefault(tuple(value["piece"]), {})
+                for trial in (Trial(**one) for one in value["trials"]):
+                    piece.setdefault((trial.by, trial.kernel, trial.platform), trial)
+    return {piece: list(trials.values()) for piece, trials in known.items()}
 
 
 if __name__ == "__main__":

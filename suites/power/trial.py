@@ -22,7 +22,7 @@ from platforms.pool import GatewayLost, Pool
 from reports.bundle import Bundle
 from reports.record import Record, outcome
 from suites.contracts.catalogue import CONTRACTS
-from suites.contracts.keeping import BUDGET, SPARSER
+from suites.contracts.keeping import BUDGET, SPARSER, Keeping
 from suites.contracts.refusals import stale_refusal
 from suites.drawn import drawn
 from suites.meta.mutants import FOLDER, Fault, faults
@@ -32,7 +32,7 @@ from suites.run import Run, ahead, share
 from suites.subject import Selection, Subject, select
 
 ELSEWHERE = ("large.py", "large_triton.py", "streams.py", "unseen.py")
-"""Files whose kernels need tensors of gigabytes, a device's streams or a sanitizer: other tests have those."""
+"""Files whose kernels need tensors of gigabytes, a device's streams or a sanitizer: tried on devices alone."""
 
 SUITE, SMALLEST, RIGHT, AGAIN = "suite", "smallest case", "right", "again"
 """Who noticed something, beside the peers: the suite on drawn cases, and its search for the smallest; the suite on
@@ -42,7 +42,10 @@ SHRINK_SECONDS = 10.0
 """How long a case is made smaller: there are many, and few of them gain by more."""
 
 EXAMPLES = 3
-"""Kernels of each class whose smallest cases are looked for."""
+"""Kernels of each class whose smallest cases are shown."""
+
+CANDIDATES = 6
+"""Kernels of each class whose smallest cases are looked for: not every one can be run everywhere."""
 
 STAGES = ("quick", "contracts", "standard")
 """Where the suite may notice a wrong kernel, in the order in which it is tried."""
@@ -117,11 +120,11 @@ class Bench:
         """Return the smallest cases that refuse wrong kernels of ``operation``, of those that are examples."""
         trials = []
         for subject in self._of(operation):
-            tried = subject.implementation.id in self.examples and self._beside(subject)
-            self.run.latest.clear()  # a failure is explained by all that it holds
-            record = self.run.explore(subject, suite="equivalence") if tried else None
-            if record:
-                trials.append(_trial(subject, seed, SMALLEST, "quick", 0, record))
+            if subject.implementation.id in self.examples and self._beside(subject):
+                self.run.latest.clear()  # a failure is explained by all that it holds
+                record = self.run.explore(subject, suite="equivalence")
+                record = record or Keeping(self.run, CONTRACTS).explore(subject, suite="contracts")
+                trials += [_trial(subject, seed, SMALLEST, "quick", 0, record)] if record else []
         return trials
 
     def right(self, operation: str, seed: int) -> list[Trial]:
@@ -149,7 +152,7 @@ class Bench:
 
     def _beside(self, subject: Subject) -> bool:
         source = Path(subject.implementation.source)
-        return source.parent == FOLDER and source.name not in ELSEWHERE
+        return source.parent == FOLDER and not (source.name in ELSEWHERE and subject.platform.device == "cpu")
 
     def _tried(self, subject: Subject, seed: int) -> Trial:
         return self._held(subject, self._stages(subject, seed), seed, SUITE)
@@ -246,7 +249,7 @@ def _examples(wrong: Mapping[str, Fault]) -> Iterator[str]:
     shown = Counter[str]()
     for name in sorted(wrong, key=lambda name: name.split("/")[1] != "torch"):
         shown[wrong[name].kind] += 1
-        if shown[wrong[name].kind] <= EXAMPLES:
+        if shown[wrong[name].kind] <= CANDIDATES:
             yield name
 
 
