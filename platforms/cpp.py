@@ -76,6 +76,7 @@ class Emulated(Cpp):
 
     budget: int = 2**13
     programs: int | None = 2**16
+    untimed: str = "an emulator's time is none of a device"
 
 
 def find(probe: Probe, claims: Sequence[Claim]) -> Iterator[Platform | Absent]:
@@ -107,7 +108,8 @@ def _native(probe: Probe) -> Iterator[Platform | Absent]:
         yield Absent("cpp-native", why)
         return
     if probe.machine == "x86_64":
-        yield Cpp(name="cpp-x86-64", environment=compiled(compiler, "-march=x86-64"))
+        older = "platform cpp-native is the same processor, with all that it has"
+        yield Cpp(name="cpp-x86-64", environment=compiled(compiler, "-march=x86-64"), untimed=older)
     else:
         yield Absent("cpp-x86-64", f"this machine is {probe.machine or 'of an unknown architecture'}")
     yield Cpp(name="cpp-native", environment=compiled(compiler, "-march=native"))

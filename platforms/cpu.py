@@ -85,5 +85,6 @@ def _code_path(path: str) -> Cpu:
         paradigms=("torch",),
         refusals={"inductor": why, "tilelang": why, **_WHY_NOT},
         environment={"ATEN_CPU_CAPABILITY": path},
+        untimed="platform cpu is the same processor, with all that it has",
         path=path,
     )

@@ -44,6 +44,7 @@ class CudaCpu(Platform):
     features: tuple[str, ...] = ("shared memory", "matrix unit")  # lanes play one
     budget: int = 4096
     programs: int | None = 2048
+    untimed: str = "fibers play the threads, which takes a time of its own"
     order: str = "forward"
 
     def __post_init__(self) -> None:

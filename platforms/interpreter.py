@@ -40,6 +40,7 @@ class Interpreter(Platform):
     environment: Mapping[str, str] = field(default_factory=lambda: {"TRITON_INTERPRET": "1"})
     budget: int = 2048
     programs: int | None = 256
+    untimed: str = "an interpreter's time is none of a device"
     order: str = "forward"
     seed: int = 0
     races: bool = True

@@ -7,13 +7,16 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from platforms import nvidia_sanitizer
 from platforms.outcome import Damage
 from platforms.platform import Absent, Platform
 from platforms.probe import Probe
 from platforms.vendors import Claim
+
+if TYPE_CHECKING:
+    from platforms.stopwatch import Stopwatch
 
 _LIMITS = (
     "multi_processor_count",
@@ -40,6 +43,8 @@ class Nvidia(Platform):
     paradigms: tuple[str, ...] = ("torch", "inductor", "triton", "ninetoothed", "tilelang", "cuda")
     features: tuple[str, ...] = tuple(_SINCE)
     budget: int = 2**18
+    filling: int = 2**24
+    operations: int = 2**37
     visible: tuple[str, ...] = ("0",)
 
     def __post_init__(self) -> None:
@@ -91,6 +96,15 @@ class Nvidia(Platform):
         with torch.cuda.graph(graph):
             result = function()
         return result, graph.replay
+
+    def stopwatch(self) -> Stopwatch:
+        from platforms.nvidia_stopwatch import Events
+
+        return Events(self.device)
+
+    @property
+    def place(self) -> str:
+        return f"nvidia {self.environment.get('CUDA_VISIBLE_DEVICES', self.visible[0])}"
 
     def free_bytes(self) -> int | None:
         import torch

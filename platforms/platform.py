@@ -20,10 +20,13 @@ import os
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, fields
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from kernels.features import check
 from platforms.outcome import Damage
+
+if TYPE_CHECKING:
+    from platforms.stopwatch import Stopwatch
 
 VARIABLE = "PORTOLAN_RUNNER"
 """The environment variable that tells a runner which platform and kernels it is for; see :mod:`platforms.preload`."""
@@ -63,6 +66,9 @@ class Platform:
         launcher: the command that its worker is started by, with that of Python behind it.
         gateway: where its worker runs, in execnet's syntax; "" for a process of this interpreter.
         root: the folder that the code is in there; "" for the one that it is in here.
+        untimed: why the time that a kernel takes here says nothing of any hardware; "" where it does.
+        filling: the elements of a tensor that keeps all of its device busy, and that its caches do not hold.
+        operations: the operations of a matrix product that do so.
     """
 
     name: str
@@ -81,6 +87,9 @@ class Platform:
     launcher: tuple[str, ...] = ()
     gateway: str = ""
     root: str = ""
+    untimed: str = ""
+    filling: int = 2**22
+    operations: int = 2**28
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "paradigms", tuple(self.paradigms))
@@ -91,7 +100,7 @@ class Platform:
     def __hash__(self) -> int:
         return hash(self.name)
 
-    # Hooks. All but the last two run in the worker.
+    # Hooks. All but sanitized and for_worker run in the worker.
 
     def prepare(self) -> None:
         """Get ready for kernel files to be imported.
@@ -178,7 +187,18 @@ class Platform:
         """Return this platform as process ``index`` of several side by side should use it; hook for many devices."""
         return self
 
+    def stopwatch(self) -> Stopwatch:
+        """Return what times calls on its device."""
+        from platforms.stopwatch import Stopwatch, host_cache
+
+        return Stopwatch(self.synchronize, host_cache())
+
     # What everything else asks.
+
+    @property
+    def place(self) -> str:
+        """What its kernels run on, which one at a time may have alone; the same word for platforms that share it."""
+        return "host"
 
     @property
     def title(self) -> str:

@@ -1,0 +1,200 @@
+"""Timing implementations in turns, in one process and on the same inputs; called in a platform's worker.
+
+First each is tried alone: what it returns on the very case is what the judge gets to see. Those that were judged right
+then race. Every round calls each once, the order turning from round to round, each with caches cleared unless the case
+is far larger than they are; a round has inputs of its own, of two or three equal sets, so that no place in memory
+favours anybody. Compilation and tuning are over by then: a trial's calls come before. The device is locked meanwhile.
+"""
+
+from __future__ import annotations
+
+import base64
+import gc
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
+from typing import Any, cast
+
+import torch
+
+from golden import layout
+from golden.case import Case
+from golden.inputs import make_inputs
+from kernels.operation import Operation
+from kernels.work import Work, work
+from platforms.bare import BareInputs
+from platforms.execution import describe
+from platforms.obstacles import obstacle
+from platforms.patterns import integer_type
+from platforms.runner import Runner
+from platforms.turns import alone, beside_others
+
+Pick = Sequence[tuple[int, Sequence[int]]]
+"""Which elements of a result are looked at: axes, each with the indices that are taken along it."""
+
+SETS = 3
+"""Equal sets of inputs that rounds take turns with."""
+
+LARGEST_SETS = 2**30
+"""Bytes that these may take together."""
+
+BEYOND = 4
+"""A case that moves so many times the bytes of the caches needs none cleared."""
+
+
+def trial(*, implementation: str, case: str, picks: Sequence[Pick]) -> dict[str, Any]:
+    """Return what ``implementation`` makes of ``case``: status, message, seconds, and what ``picks`` take of it.
+
+    Seconds are those of a second call, by the host's clock. Status is "returned", or an obstacle.
+    """
+    runner = Runner.current
+    one = runner.catalogue.implementations[implementation]
+    parsed = Case.parse(case)
+    with beside_others(runner.platform.place):
+        call = _track(parsed).call(implementation)
+        try:
+            first = call(0)
+            runner.platform.synchronize()
+            taken = _taken(first, picks)
+            del first
+            started = time.perf_counter()
+            call(0)
+            runner.platform.synchronize()
+        except Exception as error:  # whatever a kernel raises is its outcome
+            _end_if_lost(runner)
+            return {"status": obstacle(error), "message": describe(error, one.source), "seconds": 0.0, "taken": []}
+    return {"status": "returned", "message": "", "seconds": time.perf_counter() - started, "taken": taken}
+
+
+def race(*, implementations: Sequence[str], case: str, picks: Sequence[Pick], rounds: int) -> dict[str, Any]:
+    """Return the seconds of each round by implementation, and what they returned in the last, as ``picks`` take it.
+
+    Beside them the seconds of two floors: a copy of as many bytes as the case must move, and a matrix product of as
+    many operations as there are in it; and of work that tells clock and load. Raises whatever a kernel raises.
+    """
+    runner = Runner.current
+    platform = runner.platform
+    track = _track(Case.parse(case))
+    watch = platform.stopwatch()
+    calls = {name: track.call(name) for name in implementations} | track.floors()
+    seconds: dict[str, list[float]] = {name: [] for name in calls}
+    spins: list[float] = []
+    flushed = track.work.moved < BEYOND * watch.cache
+    with alone(platform.place), _no_collection():
+        for number in range(-1, rounds):  # the first one warms up
+            spin = watch.spin()
+            for name in _turned(list(calls), number):
+                if flushed:
+                    watch.flush()
+                took = watch.seconds(partial(calls[name], number))
+                if number >= 0:
+                    seconds[name].append(took)
+            spins += [spin] if number >= 0 else []
+        taken = {name: _taken(calls[name](rounds), picks) for name in implementations}
+    return {
+        "clock": watch.clock,
+        "caches": "flushed" if flushed else "exceeded",
+        "sets": track.sets,
+        "moved": track.work.moved,
+        "operations": track.work.operations,
+        "seconds": seconds,
+        "spins": spins,
+        "taken": taken,
+    }
+
+
+class _Track:
+    """The inputs of one case on the device, several times, and calls on them."""
+
+    latest: tuple[str, _Track] | None = None
+
+    def __init__(self, case: Case) -> None:
+        runner = Runner.current
+        self._case, self._device = case, runner.platform.device
+        self._operation: Operation = runner.catalogue.operations[case.operation]
+        forms = self._operation.forms(case)
+        inputs = make_inputs(case, forms)
+        places = {name: layout.place(values.shape, case.spec(name).layout) for name, values in inputs.items()}
+        dtypes = {name: form.dtype for name, form in forms.items()}
+        self.work: Work = work(self._operation, case)
+        self.sets = max(1, min(SETS, LARGEST_SETS // max(1, self.work.moved)))
+        first = BareInputs(inputs, places, dtypes, self._device).tensors
+        copies = ({name: tensor.clone() for name, tensor in first.items()} for _ in range(self.sets - 1))
+        self._tensors = [first, *copies]
+
+    def call(self, implementation: str) -> Callable[[int], Any]:
+        """Return what calls ``implementation`` with the set of inputs of a round."""
+        function = Runner.current.catalogue.implementations[implementation].function
+
+        def run(number: int) -> Any:
+            with torch.no_grad():
+                return self._operation.call(function, self._tensors[number % self.sets], self._case)
+
+        return run
+
+    def floors(self) -> dict[str, Callable[[int], Any]]:
+        """Return the floors by name: "copy", and "product" where there is one in the case."""
+        words = max(1, self.work.moved // 16)  # 8 bytes each, read and written
+        source, target = (torch.zeros(words, dtype=torch.int64, device=self._device) for _ in range(2))
+        floors: dict[str, Callable[[int], Any]] = {"copy": lambda number: target.copy_(source)}
+        if self.work.operations:
+            side = 16 * max(1, round((self.work.operations / 2) ** (1 / 3) / 16))
+            left, right = (torch.ones((side, side), dtype=self._matrix_dtype, device=self._device) for _ in range(2))
+            floors["product"] = lambda number: torch.mm(left, right)
+        return floors
+
+    @property
+    def _matrix_dtype(self) -> torch.dtype:
+        """The case's dtype if products of it are torch's own, else float16: those of narrower types are no slower."""
+        dtype = cast(torch.dtype, getattr(torch, self._case.dtype))
+        return dtype if dtype in (torch.float64, torch.float32, torch.bfloat16) else torch.float16
+
+
+def _track(case: Case) -> _Track:
+    """Return the track of ``case``; the last one again if it was that, since many calls of one case come in a row."""
+    if _Track.latest is None or _Track.latest[0] != case.line:
+        _Track.latest = None  # before the next one needs memory
+        _Track.latest = case.line, _Track(case)
+    return _Track.latest[1]
+
+
+def _turned(names: list[str], number: int) -> list[str]:
+    """Return ``names`` in the order of round ``number``: each is first once, and every other round goes backwards."""
+    start = number // 2 % len(names)
+    order = names[start:] + names[:start]
+    return order[::-1] if number % 2 else order
+
+
+def _taken(results: Any, picks: Sequence[Pick]) -> list[list[dict[str, Any]]]:
+    """Return, for each pick, what it takes of each result: dtype, shape and bits."""
+    several = results if isinstance(results, tuple) else (results,)
+    return [[_packed(result, pick) for result in several] for pick in picks]
+
+
+def _packed(result: torch.Tensor, pick: Pick) -> dict[str, Any]:
+    bits = result.view(integer_type(result.dtype))
+    for axis, indices in pick:
+        bits = bits.index_select(axis, torch.tensor(indices, device=bits.device))
+    array = bits.contiguous().cpu().numpy()
+    name = str(result.dtype).removeprefix("torch.")
+    return {"dtype": name, "shape": list(array.shape), "bits": base64.b64encode(array.tobytes()).decode()}
+
+
+def _end_if_lost(runner: Runner) -> None:
+    """Have this process replaced if its device does not answer any more: everything after such an error fails too."""
+    try:
+        runner.platform.synchronize()
+    except Exception:  # that it raises is the answer
+        runner.spoilt = "the device does not answer after an error"
+
+
+@contextmanager
+def _no_collection() -> Iterator[None]:
+    """A context in which Python collects no garbage, which would take part in somebody's time."""
+    gc.collect()
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
