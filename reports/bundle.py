@@ -1,7 +1,8 @@
 """A bundle: the folder that one run on one machine leaves, and the unit that travels between machines.
 
 It holds ``environment.json``, the facts about the run and the machine, ``records.jsonl``, one record a line,
-``samples-*.npz``, a few elements of each output, and ``manifest.json``, which says what all of it is. The run's first
+``heats.jsonl``, one race a line where something was timed, ``samples-*.npz``, a few elements of each output, and
+``manifest.json``, which says what all of it is. The run's first
 process creates it and its parallel processes join it; nothing needs closing to be readable. When the run is over the
 bundle is sealed: from then on every file has a checksum.
 
@@ -26,15 +27,17 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from reports import manifest
+from reports.heat import Heat, HeatError
 from reports.journal import Journal, Writer
 from reports.manifest import BundleError, read_object, replace
 from reports.record import Record
 from reports.samples import SampleWriter
 
-__all__ = ["Bundle", "BundleError", "Contents", "default_directory", "read"]
+__all__ = ["Bundle", "BundleError", "Contents", "default_directory", "read", "read_heats"]
 
 ENVIRONMENT = "environment.json"
 RECORDS = "records.jsonl"
+HEATS = "heats.jsonl"
 
 
 class Contents(NamedTuple):
@@ -54,6 +57,7 @@ class Bundle:
     def __init__(self, directory: Path, writer: Writer) -> None:
         self.directory = directory
         self._writer = writer
+        self._heats: Writer | None = None
         self._samples = SampleWriter(directory)
 
     @classmethod
@@ -99,6 +103,14 @@ class Bundle:
         if outputs:
             self._samples.add(record, outputs)
 
+    def append_heat(self, heat: Heat) -> None:
+        """Add one heat; as with records, whatever happens next, it stays. Raises BundleError if it cannot."""
+        if self._heats is None:
+            path = self.directory / HEATS
+            with _alone(self.directory / RECORDS):
+                self._heats = Writer(path, fresh=not path.exists())
+        self._heats.append(heat)
+
     def update_environment(self, key: str, value: Any) -> None:
         """Set one fact of the environment, keeping the others, also those that other processes set meanwhile.
 
@@ -117,6 +129,8 @@ class Bundle:
         """Close the bundle; closing again does nothing. Raises BundleError if what was sampled cannot be written."""
         self.flush()
         self._writer.close()
+        if self._heats:
+            self._heats.close()
 
     def seal(self) -> None:
         """Close the bundle for good: every file gets a checksum, and no process may write any more."""
@@ -144,6 +158,23 @@ def read(directory: str | os.PathLike[str]) -> Contents:
     environment = read_object(path / ENVIRONMENT)
     records = Journal(path / RECORDS)
     return Contents(environment, records, records.problems)
+
+
+def read_heats(directory: str | os.PathLike[str]) -> list[Heat]:
+    """Return the heats of the bundle in ``directory``, of all its runs where it is a merged one.
+
+    Raises BundleError as ``read`` does, and for a line that is no heat.
+    """
+    path = Path(directory)
+    manifest.check(path)
+    return [_heat(file, *line) for file in sorted(path.glob(f"*{HEATS}")) for line in Journal(file).lines()]
+
+
+def _heat(file: Path, number: int, line: str) -> Heat:
+    try:
+        return Heat.from_json(line)
+    except HeatError as error:
+        raise BundleError(f"{file}:{number}: {error}") from None
 
 
 def default_directory(root: str | os.PathLike[str]) -> Path:

@@ -11,11 +11,18 @@ import contextlib
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Protocol
 
 from reports.manifest import BundleError
 from reports.record import Record, RecordError
 
 _CANCEL = b"\x18\n"
+
+
+class Line(Protocol):
+    """What a file of records holds: a record, or a heat."""
+
+    def to_json(self) -> str: ...
 
 
 class Writer:
@@ -35,7 +42,7 @@ class Writer:
         if not fresh:
             self._close_torn_line()
 
-    def append(self, record: Record) -> None:
+    def append(self, record: Line) -> None:
         """Add one record; it is in the file, whole, when this returns. Raises BundleError if it could not be."""
         line = record.to_json().encode("ascii") + b"\n"
         if self._write(line) < len(line):
@@ -92,6 +99,12 @@ class Journal:
                 break  # written since; a live run must not make two readings of one journal differ
             if _is_whole(line):
                 yield self._parse(number, line)
+
+    def lines(self) -> Iterator[tuple[int, str]]:
+        """Yield the whole lines as they are, each with its number."""
+        for number, line in self._read():
+            if number <= self._lines and _is_whole(line):
+                yield number, line.decode("utf-8", "replace")
 
     def copy_whole_lines(self, path: Path) -> None:
         """Write the lines of records alone to ``path``, for readers that know nothing of torn ones."""
