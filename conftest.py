@@ -10,9 +10,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from golden.frozen import version
 from suites import agreement, conclusion, options
+from suites.carryover.fields import fields
 from suites.closing import Closing
 from suites.run import Run
 from suites.session import Session
@@ -53,9 +55,10 @@ def pytest_collection(session: pytest.Session) -> None:
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """Leave out the suite of large tensors unless it is named."""
-    named = any("suites/large" in argument.replace("\\", "/") for argument in config.args)
-    return True if collection_path == Path(__file__).parent / "suites" / "large" and not named else None
+    """Leave out what is run on request alone, unless it is named: large tensors, and whatever is timed."""
+    named = [argument.replace("\\", "/") for argument in config.args]
+    on_request = (Path(__file__).parent / one for one in options.ON_REQUEST if not any(one in name for name in named))
+    return True if collection_path in on_request else None
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -63,6 +66,9 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "subject" in metafunc.fixturenames:
         subjects = metafunc.config.stash[SESSION].subjects
         metafunc.parametrize("subject", subjects, ids=[subject.id for subject in subjects])
+    if "field" in metafunc.fixturenames:
+        found = fields(metafunc.config.stash[SESSION].subjects, every=settings().max_examples > options.DEPTHS["quick"])
+        metafunc.parametrize("field", found, ids=[field.id for field in found])
     if "rivals" in metafunc.fixturenames:
         rivals = rivals_of(metafunc.config.stash[SESSION].subjects)
         metafunc.parametrize("rivals", list(rivals.values()), ids=list(rivals))

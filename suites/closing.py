@@ -22,6 +22,7 @@ class Closing:
     def __init__(self, session: Session) -> None:
         self._session = session
         self._subjects: set[str] = set()
+        self._raced = False
         self._idle: list[str] = []
 
     @property
@@ -30,9 +31,10 @@ class Closing:
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Notice whether any subject was tested at all: a session of other tests has nothing to sum up."""
-        subject = dict(report.user_properties).get("subject")
-        if subject:
+        properties = dict(report.user_properties)
+        if subject := properties.get("subject"):
             self._subjects.add(str(subject))
+        self._raced |= "heat" in properties
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
@@ -66,7 +68,7 @@ class Closing:
             terminalreporter.write_line(f"FAILED: {line}", red=True)
 
     def pytest_unconfigure(self) -> None:
-        self._session.close(ran=bool(self._subjects))
+        self._session.close(ran=bool(self._subjects) or self._raced)
 
 
 def unexecuted(records: Iterable[Record], selection: Selection) -> list[str]:

@@ -104,7 +104,7 @@ def _inputs(operation: Operation, case: Case) -> tuple[str, dict[str, np.ndarray
     if independent:
         axis, along = independent
         sample = sampled(case, operation.output_shape(case), axis)
-        made |= {} if sample is None else _taken(made, along, sample)
+        made |= {} if sample is None else taken(made, along, sample)
     return label, {name: decode(array, forms[name].dtype) for name, array in made.items()}
 
 
@@ -131,7 +131,7 @@ def _evaluated(
 
     def pieces() -> Iterator[Golden]:
         for start in range(0, shape[axis], rows):
-            block = _enclosed(_taken(values, along, slice(start, start + rows)), precision)
+            block = _enclosed(taken(values, along, slice(start, start + rows)), precision)
             yield from _pieces(operation, case, {**enclosed, **block}).values()
 
     (name,) = operation.results(case)
@@ -169,13 +169,23 @@ def _absorbed(operand: np.ndarray, unit: float) -> bool:
     return False
 
 
-def _taken(values: Mapping[str, np.ndarray], along: Mapping[str, int], part: slice | np.ndarray) -> dict[str, Any]:
-    """Return ``part`` of the tensors that go along with the independent axis, each along its own."""
+def taken(values: Mapping[str, np.ndarray], along: Mapping[str, int], part: slice | np.ndarray) -> dict[str, Any]:
+    """Return ``part`` of the tensors that go along with an independent axis of the result, each along its own."""
 
     def at(axis: int, rank: int) -> tuple[Any, ...]:
         return (*(slice(None),) * (axis % rank), part)
 
     return {name: values[name][at(axis, values[name].ndim)] for name, axis in along.items()}
+
+
+def of_values(
+    operation: Operation, case: Case, precision: Precision, values: Mapping[str, np.ndarray]
+) -> dict[str, Golden]:
+    """Return the golden results, by name, of inputs of these ``values`` (decoded), whatever their shapes are.
+
+    ``case`` gives the parameters and the results' dtypes.
+    """
+    return _pieces(operation, case, _enclosed(values, precision))
 
 
 def _enclosed(values: Mapping[str, np.ndarray], precision: Precision) -> dict[str, Enclosure | np.ndarray]:

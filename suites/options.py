@@ -21,6 +21,9 @@ _CONFIGURATION = ROOT / "pyproject.toml"
 DEPTHS = {"smoke": 3, "quick": 20, "standard": 100, "deep": 2000}
 """Cases for each implementation on each platform, by the name of the Hypothesis profile."""
 
+ON_REQUEST = ("suites/large", "suites/test_carryover.py")
+"""Suites that an ordinary run leaves out: one takes gigabytes, the other has to be alone on the machine."""
+
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Register every option; pytest shows them under ``--help``."""

@@ -1,0 +1,46 @@
+"""How one race ends as a test: passed with the best time, or failed by what is wrong on the very case."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Callable
+
+import pytest
+from hypothesis import settings
+
+from reports.heat import TIMED, Heat
+from suites.carryover.fields import Field
+from suites.carryover.racing import LEAST_ROUNDS, raced
+from suites.run import Run
+
+MOST_ROUNDS = 200
+
+
+def conclude(run: Run, field: Field, *, note: Callable[[str, object], None]) -> None:
+    """Time ``field``, record the heat, and end the test accordingly.
+
+    How many rounds there are is for the Hypothesis profile to say, as it says of cases. ``note`` is pytest's
+    ``record_property``.
+    """
+    note("heat", field.id)
+    rounds = min(MOST_ROUNDS, max(LEAST_ROUNDS, settings().max_examples))
+    lacking = {name: why for subject in field.subjects for name, why in run.lacking(subject).items()}
+    heat = raced(run.pool, field, lacking=lacking, rounds=rounds)
+    run.bundle.append_heat(heat)
+    note("word", _word(heat))
+    wrong = [arm for arm in heat.arms if arm.status in ("wrong", "failed")]
+    if wrong:
+        lines = [f"{arm.status.upper()}: {arm.name} on {heat.platform}: {arm.message}" for arm in wrong]
+        pytest.fail("\n".join(["", *lines, f"  on {heat.case}"]), pytrace=False)
+    if not any(arm.status == TIMED for arm in heat.arms):
+        reasons = dict.fromkeys(f"{arm.name}: {arm.message}" for arm in heat.arms)
+        pytest.skip("; ".join(reasons) or "there is nothing to time")
+
+
+def _word(heat: Heat) -> str:
+    """Return what the progress line says: how many were timed, and the fastest."""
+    times = {arm.name: statistics.median(arm.seconds) for arm in heat.arms if arm.status == TIMED}
+    if not times:
+        return "not timed"
+    best = min(times, key=lambda name: times[name])
+    return f"{len(times)} of {len(heat.arms)} timed, {len(heat.spins)} rounds; {best} {1e6 * times[best]:.1f} us"

@@ -1,0 +1,167 @@
+"""How a field is timed: each is tried and judged on the very case, and those that are right race."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from golden.dtypes import DTYPES
+from golden.judge import WRONG, Golden, Verdict, judge_all
+from golden.numerics import relaxed
+from golden.precision import Precision
+from kernels.registry import Implementation
+from platforms.pool import Pool, WorkerError
+from platforms.processor import processor
+from reports.heat import TIMED, Arm, Heat
+from reports.ink import plain
+from reports.record import VERDICTS
+from suites.carryover.fields import Field
+from suites.carryover.parts import parts
+
+LEAST_ROUNDS = 7
+"""Rounds of the slowest race."""
+
+SECONDS = 0.1
+"""Seconds that a round may take, before there are fewer rounds."""
+
+LONGEST = 0.5
+"""Seconds that one call may take; what is slower is not timed, as seven rounds of it would take too long."""
+
+
+def raced(pool: Pool, field: Field, *, lacking: Mapping[str, str], rounds: int) -> Heat:
+    """Return what came of the race of ``field`` over ``rounds`` rounds, or fewer where calls are slow.
+
+    ``lacking`` says what the platform cannot do (:meth:`suites.run.Run.lacking`). Raises HeatError if a clock stood
+    still.
+    """
+    judging = _Judging(field)
+    arms: list[Arm] = []
+    ready: dict[str, float] = {}
+    for subject in field.subjects:
+        tried = _tried(pool, field, subject.implementation, judging, lacking)
+        if isinstance(tried, Arm):
+            arms.append(tried)
+        else:
+            ready[subject.implementation.id] = tried
+    fair = min(rounds, max(LEAST_ROUNDS, int(rounds * SECONDS / max(sum(ready.values()), 1e-9))))
+    said: dict[str, Any] = {}
+    if ready:
+        try:
+            said = pool.call(
+                field.platform,
+                "platforms.race:race",
+                implementations=list(ready),
+                case=field.case.line,
+                picks=judging.picks,
+                rounds=fair,
+            )
+        except WorkerError as error:
+            arms += [_arm(one, "failed", message=plain(str(error))) for one in _those(field, ready)]
+            ready = {}
+    for one in _those(field, ready):
+        verdict, wrong = judging.verdict(one, said["taken"][one.id])
+        if wrong:
+            arms.append(_arm(one, "wrong", verdict=verdict, message=f"after {fair} rounds: {wrong}"))
+        else:
+            arms.append(_arm(one, TIMED, verdict=verdict, seconds=tuple(said["seconds"][one.id])))
+    return _heat(pool, field, arms, said)
+
+
+def _heat(pool: Pool, field: Field, arms: Sequence[Arm], said: Mapping[str, Any]) -> Heat:
+    seconds = said.get("seconds", {})
+    order = [subject.implementation.id for subject in field.subjects]
+    return Heat(
+        operation=field.operation.name,
+        case=field.case.line,
+        dtype=field.case.dtype,
+        platform=field.platform.name,
+        device=_device(pool, field),
+        size=field.size,
+        clock=said.get("clock", ""),
+        caches=said.get("caches", ""),
+        sets=said.get("sets", 0),
+        moved=said.get("moved", 0),
+        operations=said.get("operations", 0),
+        spins=tuple(said.get("spins", ())),
+        floors={name: tuple(values) for name, values in seconds.items() if name not in order},
+        arms=tuple(sorted(arms, key=lambda arm: order.index(arm.implementation))),
+    )
+
+
+def _device(pool: Pool, field: Field) -> str:
+    """Return what the device calls itself: the processor, for all platforms that are on the host."""
+    facts = pool.describe(field.platform)["facts"]
+    return str(processor()["name"] if field.platform.place == "host" else facts.get("name", field.platform.name))
+
+
+def _those(field: Field, names: Iterable[str]) -> Iterator[Implementation]:
+    chosen = set(names)
+    yield from (one.implementation for one in field.subjects if one.implementation.id in chosen)
+
+
+def _arm(one: Implementation, status: str, **figures: Any) -> Arm:
+    base = f"{one.operation}/{one.paradigm}/{one.optimizes}" if one.optimizes else ""
+    return Arm(implementation=one.id, status=status, optimizes=base, technique=one.technique or "", **figures)
+
+
+def _tried(pool: Pool, field: Field, one: Implementation, judging: _Judging, lacking: Mapping[str, str]) -> Arm | float:
+    """Return the seconds of a call of what may race, else what keeps it from that."""
+    dtype = field.case.dtype
+    keys = (one.paradigm, dtype, f"{one.paradigm}/{dtype}")
+    reason = one.refuses(field.case) or next((lacking[key] for key in keys if key in lacking), "")
+    if reason:
+        return _arm(one, "unsupported", message=reason)
+    target = "platforms.race:trial"
+    try:
+        said = pool.call(field.platform, target, implementation=one.id, case=field.case.line, picks=judging.picks)
+    except WorkerError as error:
+        return _arm(one, "failed", message=plain(str(error)))
+    if said["status"] != "returned":
+        return _arm(one, said["status"], message=plain(said["message"]))
+    verdict, wrong = judging.verdict(one, said["taken"])
+    if wrong:
+        return _arm(one, "wrong", verdict=verdict, message=wrong)
+    seconds = float(said["seconds"])
+    return seconds if seconds <= LONGEST else _arm(one, "too slow", message=f"a call takes {seconds:.2g} s")
+
+
+class _Judging:
+    """Holds what implementations made of the case of a field against golden results of its parts."""
+
+    def __init__(self, field: Field) -> None:
+        self._operation, self._dtype = field.operation, field.case.dtype
+        self._parts = parts(field.operation, field.case)
+        self._goldens: dict[Precision, list[dict[str, Golden]]] = {}
+        self.picks = [part.pick for part in self._parts]
+
+    def verdict(self, one: Implementation, taken: Sequence[Sequence[Mapping[str, Any]]]) -> tuple[str, str]:
+        """Return the judge's word on ``taken``, what the picks took, and why that is wrong, or "".
+
+        A drift is no further than a correct implementation may be; what accounts for it is not asked here.
+        """
+        contract = self._operation.precision(self._dtype)
+        worst = Verdict(WRONG, 0)
+        for precision in (contract, *relaxed(contract, one.numerics, self._dtype)):
+            worst = self._worst(precision, taken)
+            if worst.status != WRONG:
+                return worst.status, ""
+        return worst.status, worst.detail
+
+    def _worst(self, precision: Precision, taken: Sequence[Sequence[Mapping[str, Any]]]) -> Verdict:
+        if precision not in self._goldens:
+            self._goldens[precision] = [part.goldens(self._operation, precision) for part in self._parts]
+        verdicts = [_judged(*pair) for pair in zip(self._goldens[precision], taken, strict=True)]
+        return max(verdicts, key=lambda one: VERDICTS.index(one.status))
+
+
+def _judged(goldens: Mapping[str, Golden], taken: Sequence[Mapping[str, Any]]) -> Verdict:
+    """Return the verdict on the results of one part; dtypes and shapes must be the golden ones."""
+    expected = [(golden.dtype, list(golden.value.shape)) for golden in goldens.values()]
+    found = [(one["dtype"], one["shape"]) for one in taken]
+    if expected != found:
+        return Verdict(WRONG, 0, detail=f"results of {found}, not {expected}")
+    arrays = [np.frombuffer(base64.b64decode(one["bits"]), DTYPES[one["dtype"]].storage) for one in taken]
+    return judge_all(goldens, [array.reshape(one["shape"]) for array, one in zip(arrays, taken, strict=True)])
