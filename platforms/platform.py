@@ -198,7 +198,7 @@ class Platform:
     @property
     def place(self) -> str:
         """What its kernels run on, which one at a time may have alone; the same word for platforms that share it."""
-        return "host"
+        return f"host {self.gateway}".strip()
 
     @property
     def title(self) -> str:

@@ -51,20 +51,21 @@ def trial(*, implementation: str, case: str, picks: Sequence[Pick]) -> dict[str,
     runner = Runner.current
     one = runner.catalogue.implementations[implementation]
     parsed = Case.parse(case)
-    with beside_others(runner.platform.place):
-        call = _track(parsed).call(implementation)
-        try:
-            first = call(0)
+    call = _track(parsed).call(implementation)
+    try:
+        first = call(0)  # compiles, for seconds, in which others may have the device
+        with beside_others(runner.platform.place):
             runner.platform.synchronize()
             taken = _taken(first, picks)
             del first
             started = time.perf_counter()
             call(0)
             runner.platform.synchronize()
-        except Exception as error:  # whatever a kernel raises is its outcome
-            _end_if_lost(runner)
-            return {"status": obstacle(error), "message": describe(error, one.source), "seconds": 0.0, "taken": []}
-    return {"status": "returned", "message": "", "seconds": time.perf_counter() - started, "taken": taken}
+            seconds = time.perf_counter() - started
+    except Exception as error:  # whatever a kernel raises is its outcome
+        _end_if_lost(runner)
+        return {"status": obstacle(error), "message": describe(error, one.source), "seconds": 0.0, "taken": []}
+    return {"status": "returned", "message": "", "seconds": seconds, "taken": taken}
 
 
 def race(*, implementations: Sequence[str], case: str, picks: Sequence[Pick], rounds: int) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 from reports.agreement import render as agreement
-from reports.bundle import ENVIRONMENT, BundleError, read
+from reports.bundle import ENVIRONMENT, BundleError, read, read_heats
 from reports.compare import render as render_carried
 from reports.gate import GateError
 from reports.profile import render as profiles
@@ -55,6 +55,16 @@ def _parser() -> argparse.ArgumentParser:
     show.set_defaults(command=_show)
     compare = _several(commands, "compare", "how far implementations drift from one place to another", _compare)
     compare.add_argument("--full", action="store_true", help="cut no list to a screenful")
+    carryover = commands.add_parser(
+        "carryover",
+        help="which optimizations carry over from one device to another",
+        description="Print what became of each optimization between the devices that bundles are of.",
+    )
+    carryover.add_argument("bundles", type=Path, nargs="+", metavar="DIR", help="folders that runs with timings left")
+    carryover.add_argument("--full", action="store_true", help="print every ladder, and what each paradigm reaches")
+    carryover.add_argument("--since", type=Path, metavar="DIR", help="an older bundle: flag what became slower")
+    carryover.add_argument("--write", type=Path, metavar="FILE", help="write everything there, as Markdown")
+    carryover.set_defaults(command=_carryover)
     merge = _several(commands, "merge", "make one bundle of many", _merge)
     merge.add_argument("--into", type=Path, required=True, metavar="DIR", help="an empty folder, or a new one")
     for name, text in (
@@ -105,6 +115,23 @@ def _compare(options: argparse.Namespace) -> int:
     print(render_carried(audit.carried, full=options.full))
     flagged = any(row.flagged for row in audit.carried)
     return _gated(audit, gate) if gate else int(flagged)
+
+
+def _carryover(options: argparse.Namespace) -> int:
+    from reports.ladder.page import Page
+    from reports.ladder.regressions import regressions
+
+    heats = [heat for bundle in options.bundles for heat in read_heats(bundle)]
+    if not heats:
+        raise BundleError(f"no timings in {', '.join(map(str, options.bundles))}; suites/test_carryover.py takes some")
+    page = Page(heats)
+    print(page.whole() if options.full else page.brief())
+    if options.write:
+        options.write.write_text(Page(heats, markdown=True).document(), encoding="utf-8")
+    flagged = list(regressions(read_heats(options.since), heats)) if options.since else []
+    for one in flagged:
+        print(f"SLOWER: {one}")
+    return 1 if flagged else 0
 
 
 def _merge(options: argparse.Namespace) -> int:

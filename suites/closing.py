@@ -9,7 +9,8 @@ from fnmatch import fnmatchcase
 import pytest
 
 from reports.agreement import render as agreement
-from reports.bundle import read
+from reports.bundle import read, read_heats
+from reports.ladder.page import Page
 from reports.record import Record, outcome
 from reports.terminal import summary
 from suites.session import Session
@@ -46,10 +47,14 @@ class Closing:
                 session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
-        """Print the table, the failures, what was not run and why, and what to do next."""
-        if not self._subjects:
+        """Print the table, the failures, what was not run and why, and what to do next; what timings came to."""
+        directory = self._session.bundle.directory if self._subjects or self._raced else None
+        if directory and self._raced:
+            terminalreporter.section("which optimizations pay")
+            terminalreporter.write_line(Page(read_heats(directory)).brief())
+            terminalreporter.write_line(f"\npython -m reports carryover --full {directory}")
+        if not directory or not self._subjects:
             return
-        directory = self._session.bundle.directory
         width = min(max(shutil.get_terminal_size((120, 40)).columns, 80), 160)
         environment, records, _ = read(directory)
         text = summary(

@@ -1,0 +1,223 @@
+"""What bundles with heats say, for people: as text for a terminal, or as Markdown for a page."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import statistics
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+
+from tabulate import tabulate  # type: ignore[import-untyped]
+
+from reports.heat import SIZES, Heat
+from reports.ink import clip, counted
+from reports.ladder.carrying import Way, ways
+from reports.ladder.classes import CLASSES, FASTER, MARGIN, NEUTRAL, OBSTACLES, SLOWER, UNRESOLVED
+from reports.ladder.interval import CONFIDENCE
+from reports.ladder.portability import NATIVE, Question, best, efficiencies, pennycook, shares
+from reports.ladder.rungs import Rung, drift, floor, rungs
+
+INTRODUCTION = """\
+Made by `python -m reports carryover --write docs/carryover.md DIR...` from bundles of `suites/test_carryover.py`. A
+figure is how many times as fast an optimization is as what it optimizes, both judged right on the very case and timed
+in turns in one process. `carries over`: it pays on both devices. `gained`: on the second alone, and costs nothing on
+the first. `neutral`: it pays nothing on the second, and costs nothing. `slower`: it costs there, and did not pay on the
+first. `reversed`: it pays on one and costs on the other. `unresolved`: an interval leaves it open. Where the same
+implementation runs on both, it is compared with itself; else the fastest of its paradigms on each."""
+
+
+class Page:
+    """Tables and lines of ``heats``, of any number of devices. ``markdown`` says for which medium."""
+
+    def __init__(self, heats: Sequence[Heat], *, markdown: bool = False) -> None:
+        self.heats = heats
+        self.rungs = list(rungs(heats))
+        self._best = best(heats)
+        self.devices = list(dict.fromkeys(heat.device for heat in heats))
+        self._format = "pipe" if markdown else "simple"
+        self._mark = "## " if markdown else ""
+
+    def whole(self) -> str:
+        """Return everything."""
+        parts = [self.machines()]
+        parts += [self.between(*pair) for pair in itertools.combinations(self.devices, 2)]
+        parts += [self.ladder(device) for device in self.devices]
+        parts += [self.against_native(), self.portability()]
+        return "\n\n".join(part for part in parts if part)
+
+    def document(self) -> str:
+        """Return everything as a page of its own."""
+        return f"# Which optimizations carry over\n\n{INTRODUCTION}\n\n{self.whole()}\n"
+
+    def brief(self) -> str:
+        """Return one line a technique: between devices if there are several, else on the one."""
+        pairs = list(itertools.combinations(self.devices, 2))
+        parts = [self.summary(*pair) for pair in pairs] or [self.techniques(device) for device in self.devices]
+        return "\n\n".join(parts)
+
+    def machines(self) -> str:
+        """Return how each device was timed."""
+        rows = []
+        for device in self.devices:
+            own = [heat for heat in self.heats if heat.device == device]
+            rounds = [len(heat.spins) for heat in own if heat.spins]
+            caches = Counter(heat.caches for heat in own if heat.caches)
+            unsteady = sum(drift(heat) > MARGIN for heat in own)
+            rows.append(
+                [
+                    device,
+                    ", ".join(sorted({heat.platform for heat in own})),
+                    len(own),
+                    f"{min(rounds, default=0)}-{max(rounds, default=0)}",
+                    ", ".join(sorted({heat.clock for heat in own if heat.clock})),
+                    ", ".join(f"{number} {word}" for word, number in sorted(caches.items())),
+                    unsteady,
+                ]
+            )
+        headings = ["device", "platforms", "heats", "rounds", "clock", "caches", "unsteady"]
+        said = f"Ratios are medians over rounds with their {CONFIDENCE:.0%} intervals; up to {MARGIN} is neutral."
+        return f"{self._mark}How it was timed\n\n{self._table(rows, headings)}\n\n{said}"
+
+    def between(self, origin: str, target: str) -> str:
+        """Return the class of each technique and operation on the way between two devices, and the summary."""
+        found = list(ways(self.rungs, origin, target))
+        if not found:
+            return ""
+        rows = []
+        for way in sorted(found, key=lambda way: (CLASSES.index(way.answer), way.origin.arm.technique)):
+            rung = way.origin
+            rows.append(
+                [rung.arm.technique, rung.heat.operation, way.size, _figure(rung), _figure(way.target), way.answer]
+            )
+        headings = ["technique", "operation", "size", origin, target, "class"]
+        heading = f"{self._mark}From {origin} to {target}"
+        return f"{heading}\n\n{self._table(rows, headings)}\n\n{self.summary(origin, target)}"
+
+    def summary(self, origin: str, target: str) -> str:
+        """Return one line a technique on the way between two devices."""
+        found: dict[str, list[Way]] = {}
+        for way in ways(self.rungs, origin, target):
+            found.setdefault(way.origin.arm.technique, []).append(way)
+        count = Counter(way.answer for several in found.values() for way in several)
+        total = ", ".join(f"{count[one]} {one}" for one in CLASSES if count[one])
+        said = f"{counted(len(found), 'technique')}, {counted(sum(count.values()), 'comparison')}: {total}."
+        return "\n".join([f"From {origin} to {target}: {said}", "", *(f"- {line}" for line in self._summed(found))])
+
+    def _summed(self, found: dict[str, list[Way]]) -> Iterator[str]:
+        for technique, several in sorted(found.items()):
+            by_class: dict[str, list[str]] = {}
+            for way in several:
+                gains = " -> ".join(_short(rung) for rung in (way.origin, way.target))
+                by_class.setdefault(way.answer, []).append(f"{way.origin.heat.operation} {gains}")
+            said = "; ".join(f"{one.upper()} in {', '.join(by_class[one])}" for one in CLASSES if one in by_class)
+            yield f"{technique}: {said}"
+
+    def techniques(self, device: str) -> str:
+        """Return one line a technique on one device: where it pays, at the largest size that was timed."""
+        found: dict[str, dict[str, list[str]]] = {}
+        own = _largest(rung for rung in self.rungs if rung.heat.device == device)
+        places = Counter(paradigm for paradigm, _ in {(rung.arm.paradigm, rung.heat.platform) for rung in own})
+        for rung in own:
+            where = f"@{rung.heat.platform}" if places[rung.arm.paradigm] > 1 else ""
+            name = f"{rung.heat.operation}/{rung.arm.paradigm}{where} {_short(rung)}"
+            found.setdefault(rung.arm.technique, {}).setdefault(rung.standing, []).append(name)
+        words = {FASTER: "pays in", NEUTRAL: "neutral in", SLOWER: "costs in", UNRESOLVED: "unresolved in"}
+        words |= {one: f"{one} in" for one in OBSTACLES}
+        lines = []
+        for technique, by_standing in sorted(found.items()):
+            parts = [f"{word} {', '.join(by_standing[one])}" for one, word in words.items() if one in by_standing]
+            lines.append(f"- {technique}: {'; '.join(parts)}")
+        return "\n".join([f"What optimizations bring on {device}, times as fast:", "", *lines])
+
+    def ladder(self, device: str) -> str:
+        """Return every rung of a device over sizes, and its efficiency where the device is busiest."""
+        found: dict[tuple[str, str, str], dict[str, Rung]] = {}
+        for rung in self.rungs:
+            if rung.heat.device == device:
+                key = rung.arm.implementation, rung.heat.platform, rung.heat.dtype
+                found.setdefault(key, {})[rung.heat.size] = rung
+        rows = []
+        for (name, platform, dtype), sizes in sorted(found.items()):
+            last = next(sizes[size] for size in reversed(SIZES) if size in sizes)
+            efficiency = [_share(seconds / last.seconds) for seconds in (floor(last.heat), self._library(last.heat))]
+            where = [_figure(sizes[size], named=False) if size in sizes else "" for size in SIZES]
+            rows.append([last.arm.technique, name, platform, dtype, *where, *efficiency])
+        headings = ["technique", "implementation", "platform", "dtype", *SIZES, "of the floor", "of the library"]
+        note = "The floor: a copy of as many bytes, or a matrix product of as many operations. The library: PyTorch's."
+        return f"{self._mark}Ladders on {device}\n\n{self._table(rows, headings)}\n\n{note}" if rows else ""
+
+    def _library(self, heat: Heat) -> float:
+        """Return the seconds of the vendor's library on the device and case of ``heat``; 0 where it was not timed."""
+        question = Question(heat.device, heat.operation, heat.dtype, heat.size)
+        return self._best.get(question, {}).get("torch", (0.0, ""))[0]
+
+    def against_native(self) -> str:
+        """Return how fast the best kernel of each paradigm is, as a share of the best native one or library."""
+        found = self._best
+        paradigms = sorted({paradigm for answers in found.values() for paradigm in answers} - {"cpp", "cuda", "torch"})
+        rows = []
+        for question, answers in sorted(found.items()):
+            of_native = shares(answers)
+            if of_native and question.size == SIZES[-1]:
+                native = min(answers[one] for one in NATIVE if one in answers)[1]
+                cells = [_share(of_native[one]) if one in of_native else "" for one in paradigms]
+                rows.append([question.device, question.operation, question.dtype, native, *cells])
+        headings = ["device", "operation", "dtype", "best native", *paradigms]
+        if not rows:
+            return ""
+        heading = f"{self._mark}The best of each paradigm, as a share of the best native code"
+        return f"{heading}\n\n{self._table(rows, headings)}"
+
+    def portability(self) -> str:
+        """Return the performance portability of each paradigm over all devices, by operation and in all."""
+        if len(self.devices) < 2:
+            return ""
+        found = {question: efficiencies(answers) for question, answers in self._best.items()}
+        found = {question: figures for question, figures in found.items() if question.size == SIZES[-1]}
+        paradigms = sorted({paradigm for figures in found.values() for paradigm in figures})
+        operations = sorted({(one.operation, one.dtype) for one in found})
+        rows, all_of = [], {paradigm: list[float]() for paradigm in paradigms}
+        for operation, dtype in operations:
+            there = [one for one in found if (one.operation, one.dtype) == (operation, dtype)]
+            if {one.device for one in there} != set(self.devices):
+                continue
+            metric = {one: pennycook([found[question].get(one) for question in there]) for one in paradigms}
+            rows.append([operation, dtype, *(_share(metric[one]) if metric[one] else "0" for one in paradigms)])
+            for one in paradigms:
+                all_of[one].append(metric[one])
+        if not rows:
+            return ""
+        rows.append(["median", "", *(_share(statistics.median(all_of[one])) for one in paradigms)])
+        note = "The harmonic mean of efficiencies beside the fastest kernel of each device; 0 where one has no kernel."
+        heading = f"{self._mark}Performance portability over {', '.join(self.devices)}"
+        return f"{heading}\n\n{self._table(rows, ['operation', 'dtype', *paradigms])}\n\n{note}"
+
+    def _table(self, rows: Sequence[Sequence[object]], headings: Sequence[str]) -> str:
+        return str(tabulate(rows, headings, tablefmt=self._format, disable_numparse=True))
+
+
+def _largest(found: Iterable[Rung]) -> list[Rung]:
+    """Return of each implementation and platform the rung of the largest size, of its first dtype."""
+    best_of: dict[tuple[str, str], Rung] = {}
+    for rung in found:
+        key = rung.arm.implementation, rung.heat.platform
+        known = best_of.get(key)
+        if known is None or SIZES.index(rung.heat.size) > SIZES.index(known.heat.size):
+            best_of[key] = rung
+    return list(best_of.values())
+
+
+def _figure(rung: Rung, *, named: bool = True) -> str:
+    """Return a rung's gain with its interval, in which paradigm, or what kept it from being timed."""
+    said = str(rung.gain) if rung.gain else clip(f"{rung.standing}: {rung.reason}", 40)
+    mark = "?" if rung.gain and rung.standing == UNRESOLVED else ""
+    return f"{said}{mark} {rung.arm.implementation.partition('/')[2]}" if named else f"{said}{mark}"
+
+
+def _short(rung: Rung) -> str:
+    return f"{rung.gain.ratio:.2f}" if rung.gain else "-"
+
+
+def _share(value: float) -> str:
+    return f"{value:.0%}" if math.isfinite(value) and value > 0 else ""

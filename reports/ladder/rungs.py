@@ -1,0 +1,82 @@
+"""Rungs: what each optimization brings over its base, on one device, at one size."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from reports.heat import TIMED, Arm, Heat
+from reports.ladder.classes import FASTER, OBSTACLES, SLOWER, UNRESOLVED, standing
+from reports.ladder.interval import Interval, ratio
+
+
+@dataclass(frozen=True)
+class Rung:
+    """One optimization in one heat.
+
+    Attributes:
+        heat, arm: where it was timed, and the implementation that it made.
+        gain: how many times as fast it is as its base; None where either was not timed.
+        standing: faster, neutral, slower, unresolved, or an obstacle (:mod:`reports.ladder.classes`).
+        reason: why it is unresolved, or what the obstacle is.
+    """
+
+    heat: Heat
+    arm: Arm
+    gain: Interval | None
+    standing: str
+    reason: str = ""
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """The operation and the technique."""
+        return self.heat.operation, self.arm.technique
+
+    @property
+    def seconds(self) -> float:
+        """The median of its times; infinite where it was not timed."""
+        return median(self.arm.seconds)
+
+
+def rungs(heats: Iterable[Heat]) -> Iterator[Rung]:
+    """Yield every rung of ``heats``."""
+    for heat in heats:
+        arms = {arm.implementation: arm for arm in heat.arms if not arm.setting}
+        for arm in arms.values():
+            if arm.optimizes and arm.status != "unsupported":
+                yield _rung(heat, arm, arms.get(arm.optimizes))
+
+
+def _rung(heat: Heat, arm: Arm, base: Arm | None) -> Rung:
+    if arm.status in OBSTACLES:
+        return Rung(heat, arm, None, arm.status, arm.message)
+    for one in (arm, base):
+        if one is None or one.status != TIMED:
+            return Rung(heat, arm, None, UNRESOLVED, f"{one.name} {one.status}" if one else f"no {arm.optimizes}")
+    gain = ratio(base.seconds, arm.seconds) if base else None
+    assert gain is not None
+    found, drifted = standing(gain), drift(heat)
+    if found in (FASTER, SLOWER) and abs(math.log(gain.ratio)) < math.log(drifted):
+        return Rung(heat, arm, gain, UNRESOLVED, f"clock or load changed by {drifted:.2f} meanwhile")
+    return Rung(heat, arm, gain, found)
+
+
+def drift(heat: Heat) -> float:
+    """Return by which factor, 1 or more, the work that is always the same took longer in one half of ``heat``."""
+    half = len(heat.spins) // 2
+    if not half:
+        return 1.0
+    change = median(heat.spins[:half]) / median(heat.spins[half:])
+    return max(change, 1 / change)
+
+
+def median(seconds: Sequence[float]) -> float:
+    """Return the median; infinite of none."""
+    return statistics.median(seconds) if seconds else math.inf
+
+
+def floor(heat: Heat) -> float:
+    """Return the seconds that no implementation can do without: those of the slower of the heat's floors."""
+    return max((median(seconds) for seconds in heat.floors.values()), default=0.0)
