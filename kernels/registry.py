@@ -53,7 +53,8 @@ class Implementation:
     Attributes:
         operation, paradigm, name: the three parts of its ``id``.
         function: takes torch tensors and keyword parameters, returns a new tensor.
-        optimizes, technique: the name of the implementation that it makes faster (of the same paradigm), and how.
+        optimizes, technique: the name of the implementation that it makes faster, and how; one of another paradigm is
+            named with it, as "torch/eager".
         numerics: what it declares of its arithmetic, words of :data:`golden.numerics.WORDS`.
         dtypes: the element types it is written for; None for all that the operation has.
         needs: what it needs of a platform beside its paradigm, of :data:`kernels.features.FEATURES`.
@@ -83,6 +84,14 @@ class Implementation:
     @property
     def id(self) -> str:
         return f"{self.operation}/{self.paradigm}/{self.name}"
+
+    @property
+    def base(self) -> str:
+        """The id of the implementation that it makes faster, or ""."""
+        if not self.optimizes:
+            return ""
+        paradigm = "" if "/" in self.optimizes else f"{self.paradigm}/"
+        return f"{self.operation}/{paradigm}{self.optimizes}"
 
 
 @dataclass(frozen=True)
@@ -286,6 +295,5 @@ def _add_implementation(
 
 def _check_ladders(implementations: dict[str, Implementation]) -> None:
     for one in implementations.values():
-        base = f"{one.operation}/{one.paradigm}/{one.optimizes}"
-        if one.optimizes and base not in implementations:
-            raise KernelFileError(f"{one.source}: {one.id} optimizes {base}, which is not there")
+        if one.base and one.base not in implementations:
+            raise KernelFileError(f"{one.source}: {one.id} optimizes {one.base}, which is not there")

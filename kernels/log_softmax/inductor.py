@@ -11,7 +11,7 @@ from kernels.toolchains.inductor import strictly_compiled
 _log_softmax = strictly_compiled(eager)
 
 
-@implementation("log_softmax", paradigm="inductor")
+@implementation("log_softmax", paradigm="inductor", optimizes="torch/eager", technique="fused by Inductor")
 def compiled(x: torch.Tensor, *, dim: int) -> torch.Tensor:
     """Return the logarithm of the softmax of ``x`` along ``dim``, contiguous."""
     return _log_softmax(x, dim=dim)

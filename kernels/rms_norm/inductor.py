@@ -11,7 +11,7 @@ from kernels.toolchains.inductor import strictly_compiled
 _rms_norm = strictly_compiled(eager)
 
 
-@implementation("rms_norm", paradigm="inductor")
+@implementation("rms_norm", paradigm="inductor", optimizes="torch/eager", technique="fused by Inductor")
 def compiled(x: torch.Tensor, weight: torch.Tensor, *, eps: float) -> torch.Tensor:
     """Return ``x`` normalized along its last axis, contiguous."""
     return _rms_norm(x, weight, eps=eps)

@@ -11,7 +11,7 @@ from kernels.toolchains.inductor import strictly_compiled
 _rope = strictly_compiled(eager)
 
 
-@implementation("rope", paradigm="inductor")
+@implementation("rope", paradigm="inductor", optimizes="torch/eager", technique="fused by Inductor")
 def compiled(x: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor) -> torch.Tensor:
     """Return ``x`` with the pairs of its first elements turned."""
     return _rope(x, cos, sin)

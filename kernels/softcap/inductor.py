@@ -11,7 +11,7 @@ from kernels.toolchains.inductor import strictly_compiled
 _softcap = strictly_compiled(eager)
 
 
-@implementation("softcap", paradigm="inductor")
+@implementation("softcap", paradigm="inductor", optimizes="torch/eager", technique="fused by Inductor")
 def compiled(x: torch.Tensor, *, cap: float) -> torch.Tensor:
     """Return ``cap * tanh(x / cap)``, contiguous."""
     return _softcap(x, cap=cap)

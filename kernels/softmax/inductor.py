@@ -11,7 +11,7 @@ from kernels.toolchains.inductor import strictly_compiled
 _softmax = strictly_compiled(eager)
 
 
-@implementation("softmax", paradigm="inductor")
+@implementation("softmax", paradigm="inductor", optimizes="torch/eager", technique="fused by Inductor")
 def compiled(x: torch.Tensor, *, dim: int) -> torch.Tensor:
     """Return the softmax of ``x`` along ``dim``, contiguous."""
     return _softmax(x, dim=dim)

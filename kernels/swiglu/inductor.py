@@ -11,7 +11,7 @@ from kernels.toolchains.inductor import strictly_compiled
 _swiglu = strictly_compiled(eager)
 
 
-@implementation("swiglu", paradigm="inductor")
+@implementation("swiglu", paradigm="inductor", optimizes="torch/eager", technique="fused by Inductor")
 def compiled(gate: torch.Tensor, up: torch.Tensor) -> torch.Tensor:
     """Return ``silu(gate) * up``, contiguous."""
     return _swiglu(gate, up)

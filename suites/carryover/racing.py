@@ -103,8 +103,7 @@ def _those(field: Field, names: Iterable[str]) -> Iterator[Implementation]:
 
 
 def _arm(one: Implementation, status: str, **figures: Any) -> Arm:
-    base = f"{one.operation}/{one.paradigm}/{one.optimizes}" if one.optimizes else ""
-    return Arm(implementation=one.id, status=status, optimizes=base, technique=one.technique or "", **figures)
+    return Arm(implementation=one.id, status=status, optimizes=one.base, technique=one.technique or "", **figures)
 
 
 def _tried(pool: Pool, field: Field, one: Implementation, judging: _Judging, lacking: Mapping[str, str]) -> Arm | float:
