@@ -45,7 +45,7 @@ def naive(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
     return out
 
 
-@implementation("add", paradigm="opencl", optimizes="naive", technique="vector loads and stores")
+@implementation("add", paradigm="opencl", optimizes="naive", technique="vector loads")
 def vectorized(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
     """Return ``x + y``, contiguous; four at a time where both operands are as contiguous as the output."""
     if x.shape != y.shape or not (x.is_contiguous() and y.is_contiguous()):

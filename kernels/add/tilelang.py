@@ -42,7 +42,7 @@ def flat(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
     return _launch(x, y, vectors=False)
 
 
-@implementation("add", paradigm="tilelang", optimizes="flat", technique="vectorized")
+@implementation("add", paradigm="tilelang", optimizes="flat", technique="vector loads")
 def vectorized(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
     """Return the same; several elements are moved at once where their number allows it."""
     return _launch(x, y, vectors=True)

@@ -47,7 +47,7 @@ def unfused(
     return _attended("unfused", q, k, v, causal=causal, scale=scale, softcap=softcap, window=window)
 
 
-@implementation("attention", paradigm="cpp", optimizes="unfused", technique="running maximum and sum")
+@implementation("attention", paradigm="cpp", optimizes="unfused", technique="online softmax")
 def flash(
     q: torch.Tensor,
     k: torch.Tensor,
@@ -62,7 +62,7 @@ def flash(
     return _attended("flash", q, k, v, causal=causal, scale=scale, softcap=softcap, window=window)
 
 
-@implementation("attention", paradigm="cpp", optimizes="flash", technique="masked keys skipped")
+@implementation("attention", paradigm="cpp", optimizes="flash", technique="causal skipping")
 def skipping(
     q: torch.Tensor,
     k: torch.Tensor,

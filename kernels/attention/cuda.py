@@ -77,7 +77,7 @@ def tiled(
     return _attended("tiled", q, k, v, causal=causal, scale=scale, softcap=softcap, window=window)
 
 
-@implementation("attention", paradigm="cuda", optimizes="tiled", technique="masked tiles skipped", refuses=_long_heads)
+@implementation("attention", paradigm="cuda", optimizes="tiled", technique="causal skipping", refuses=_long_heads)
 def skipping(
     q: torch.Tensor,
     k: torch.Tensor,

@@ -140,7 +140,9 @@ def _flash(
     return _launch(q, k, v, causal, scale, softcap, window, 1.0)
 
 
-@implementation("attention", paradigm="ninetoothed", name="flash_exp2", optimizes="flash", technique="exp2")
+@implementation(
+    "attention", paradigm="ninetoothed", name="flash_exp2", optimizes="flash", technique="exp2 with folded scale"
+)
 def _flash_exp2(
     q: torch.Tensor,
     k: torch.Tensor,

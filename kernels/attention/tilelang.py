@@ -259,7 +259,7 @@ def online(
 
 
 @implementation(
-    "attention", paradigm="tilelang", optimizes="online", technique="FlashAttention", dtypes=_NARROW, needs=_UNITS
+    "attention", paradigm="tilelang", optimizes="online", technique="online softmax", dtypes=_NARROW, needs=_UNITS
 )
 def flash(
     q: torch.Tensor,
@@ -320,7 +320,7 @@ def pipelined(
     "attention",
     paradigm="tilelang",
     optimizes="pipelined",
-    technique="causal block skipping",
+    technique="causal skipping",
     dtypes=_NARROW,
     needs=(*_UNITS, "bulk copies"),
 )

@@ -301,7 +301,7 @@ def unfused(
     return out
 
 
-@implementation("attention", paradigm="triton", optimizes="unfused", technique="running maximum and sum")
+@implementation("attention", paradigm="triton", optimizes="unfused", technique="online softmax")
 def flash(
     q: torch.Tensor,
     k: torch.Tensor,
@@ -331,7 +331,7 @@ def flash_exp2(
     return launch(q, k, v, causal, scale, softcap, window, skip=False, split=False)
 
 
-@implementation("attention", paradigm="triton", optimizes="flash_exp2", technique="causal block skipping")
+@implementation("attention", paradigm="triton", optimizes="flash_exp2", technique="causal skipping")
 def skipping(
     q: torch.Tensor,
     k: torch.Tensor,

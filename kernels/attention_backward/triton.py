@@ -229,7 +229,7 @@ def flash(
     return _launch(grad, q, k, v, causal, scale, softcap, window, skip=False)
 
 
-@implementation("attention_backward", paradigm="triton", optimizes="flash", technique="causal block skipping")
+@implementation("attention_backward", paradigm="triton", optimizes="flash", technique="causal skipping")
 def skipping(
     grad: torch.Tensor,
     q: torch.Tensor,

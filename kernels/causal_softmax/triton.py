@@ -112,7 +112,7 @@ def three_pass(x: torch.Tensor) -> torch.Tensor:
     "causal_softmax",
     paradigm="triton",
     optimizes="three_pass",
-    technique="unseen blocks are skipped",
+    technique="causal skipping",
     batch_invariant=True,
 )
 def skipping(x: torch.Tensor) -> torch.Tensor:

@@ -96,7 +96,7 @@ def naive(
     return _launch("naive", a, packed, scales, zeros, bits, group_size)
 
 
-@implementation("dequant_gemm", paradigm="opencl", optimizes="naive", technique="weights dequantized in local memory")
+@implementation("dequant_gemm", paradigm="opencl", optimizes="naive", technique="dequantized tiles in shared memory")
 def tiled(
     a: torch.Tensor, packed: torch.Tensor, scales: torch.Tensor, zeros: torch.Tensor, *, bits: int, group_size: int
 ) -> torch.Tensor:

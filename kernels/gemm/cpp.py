@@ -29,7 +29,7 @@ def interchanged(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
     return _product("interchanged", a, b)
 
 
-@implementation("gemm", paradigm="cpp", optimizes="interchanged", technique="register blocking of packed panels")
+@implementation("gemm", paradigm="cpp", optimizes="interchanged", technique="register blocking")
 def blocked(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
     """Return ``a @ b``; a block of the result stays in registers while packed panels of both operands go past."""
     return _product("blocked", a, b)

@@ -145,13 +145,13 @@ def naive(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
     return _launch("naive", a, b)
 
 
-@implementation("gemm", paradigm="opencl", optimizes="naive", technique="vector loads and stores")
+@implementation("gemm", paradigm="opencl", optimizes="naive", technique="vector loads")
 def vectorized(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
     """Return ``a @ b``, four neighbours of a row by one work-item, so that an element of ``a`` serves all of them."""
     return _launch("vectorized", a, b, across=4)
 
 
-@implementation("gemm", paradigm="opencl", optimizes="naive", technique="tiles in local memory")
+@implementation("gemm", paradigm="opencl", optimizes="naive", technique="tiles in shared memory")
 def tiled(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
     """Return ``a @ b``; a work-group brings tiles of both operands to local memory and multiplies there."""
     return _launch("tiled", a, b)

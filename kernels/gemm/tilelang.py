@@ -204,7 +204,7 @@ def pipelined(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
 
 
 @implementation(
-    "gemm", paradigm="tilelang", optimizes="pipelined", technique="grouped order", dtypes=_NARROW, needs=_BULK
+    "gemm", paradigm="tilelang", optimizes="pipelined", technique="grouped program order", dtypes=_NARROW, needs=_BULK
 )
 def grouped(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
     """Return the same, with tiles in an order that finds operands in the second-level cache."""

@@ -44,7 +44,7 @@ def flat(x: torch.Tensor) -> torch.Tensor:
     return _launch(x, vectors=False)
 
 
-@implementation("relu", paradigm="tilelang", optimizes="flat", technique="vectorized")
+@implementation("relu", paradigm="tilelang", optimizes="flat", technique="vector loads")
 def vectorized(x: torch.Tensor) -> torch.Tensor:
     """Return the same; several elements are moved at once where their number allows it."""
     return _launch(x, vectors=True)

@@ -68,7 +68,7 @@ def row_per_item(x: torch.Tensor, weight: torch.Tensor, *, eps: float) -> torch.
     return _launch("row_per_item", x, weight, eps, items=1)
 
 
-@implementation("rms_norm", paradigm="opencl", optimizes="row_per_item", technique="tree reduction in local memory")
+@implementation("rms_norm", paradigm="opencl", optimizes="row_per_item", technique="tree in shared memory")
 def row_per_group(x: torch.Tensor, weight: torch.Tensor, *, eps: float) -> torch.Tensor:
     """Return the rows of ``x`` normalized and scaled: a work-group shares a row and its sum of squares."""
     return _launch("row_per_group", x, weight, eps, items=group_size(GROUP))

@@ -154,7 +154,7 @@ def two_pass(x: torch.Tensor, weight: torch.Tensor, *, eps: float) -> torch.Tens
     "rms_norm",
     paradigm="triton",
     optimizes="two_pass",
-    technique="a sum for each lane, added up once",
+    technique="independent partial sums",
     batch_invariant=True,
 )
 def vectorized(x: torch.Tensor, weight: torch.Tensor, *, eps: float) -> torch.Tensor:

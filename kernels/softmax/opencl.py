@@ -132,7 +132,7 @@ def row_per_item(x: torch.Tensor, *, dim: int) -> torch.Tensor:
     return _launch("row_per_item", x, dim, items=1)
 
 
-@implementation("softmax", paradigm="opencl", optimizes="row_per_item", technique="tree reduction in local memory")
+@implementation("softmax", paradigm="opencl", optimizes="row_per_item", technique="tree in shared memory")
 def row_per_group(x: torch.Tensor, *, dim: int) -> torch.Tensor:
     """Return the softmax of ``x`` along ``dim``: a work-group shares a row, its maximum and its sum."""
     return _launch("row_per_group", x, dim, items=group_size(GROUP))

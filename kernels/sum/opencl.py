@@ -68,7 +68,7 @@ def row_per_item(x: torch.Tensor, *, dim: int) -> torch.Tensor:
     return _launch("row_per_item", x, dim, items=1)
 
 
-@implementation("sum", paradigm="opencl", optimizes="row_per_item", technique="tree reduction in local memory")
+@implementation("sum", paradigm="opencl", optimizes="row_per_item", technique="tree in shared memory")
 def row_per_group(x: torch.Tensor, *, dim: int) -> torch.Tensor:
     """Return the sum of ``x`` along ``dim``: a work-group shares a row, and adds up what its items have."""
     return _launch("row_per_group", x, dim, items=group_size(GROUP))

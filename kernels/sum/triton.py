@@ -115,7 +115,7 @@ def blocked(x: torch.Tensor, *, dim: int) -> torch.Tensor:
     return _launch(_block_by_block, x, dim, covering(x.shape[dim]))
 
 
-@implementation("sum", paradigm="triton", optimizes="blocked", technique="a sum for each lane, added up once")
+@implementation("sum", paradigm="triton", optimizes="blocked", technique="independent partial sums")
 def vectorized(x: torch.Tensor, *, dim: int) -> torch.Tensor:
     """Return the sum of ``x`` along ``dim``: every lane adds up its own elements, and the lanes are summed once."""
     return _launch(_lane_by_lane, x, dim, covering(x.shape[dim]))

@@ -81,19 +81,19 @@ def naive(x: torch.Tensor) -> torch.Tensor:
     return _launch("naive", x)
 
 
-@implementation("transpose", paradigm="opencl", optimizes="naive", technique="vector loads and stores")
+@implementation("transpose", paradigm="opencl", optimizes="naive", technique="vector loads")
 def vectorized(x: torch.Tensor) -> torch.Tensor:
     """Return the same; a work-item reads four neighbours of each of four rows, and writes four of each column."""
     return _launch("vectorized", x, each=4)
 
 
-@implementation("transpose", paradigm="opencl", optimizes="naive", technique="tiles in local memory")
+@implementation("transpose", paradigm="opencl", optimizes="naive", technique="tiles in shared memory")
 def tiled(x: torch.Tensor) -> torch.Tensor:
     """Return the same; a tile is read along its rows, and its columns, in local memory, are written along rows."""
     return _launch("tiled", x)
 
 
-@implementation("transpose", paradigm="opencl", optimizes="tiled", technique="padded tiles")
+@implementation("transpose", paradigm="opencl", optimizes="tiled", technique="padded tile")
 def padded(x: torch.Tensor) -> torch.Tensor:
     """Return the same; each row of a tile is one element longer, so that a column lies in all banks of the memory."""
     return _launch("tiled", x, padding=1)
