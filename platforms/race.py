@@ -24,6 +24,7 @@ from golden.inputs import make_inputs
 from kernels.operation import Operation
 from kernels.work import Work, work
 from platforms.bare import BareInputs
+from platforms.compilations import counter
 from platforms.execution import describe
 from platforms.obstacles import obstacle
 from platforms.patterns import integer_type
@@ -71,8 +72,9 @@ def trial(*, implementation: str, case: str, picks: Sequence[Pick]) -> dict[str,
 def race(*, implementations: Sequence[str], case: str, picks: Sequence[Pick], rounds: int) -> dict[str, Any]:
     """Return the seconds of each round by implementation, and what they returned in the last, as ``picks`` take it.
 
-    Beside them the seconds of two floors: a copy of as many bytes as the case must move, and a matrix product of as
-    many operations as there are in it; and of work that tells clock and load. Raises whatever a kernel raises.
+    Beside them how often each was compiled anew meanwhile, and the seconds of two floors: a copy of as many bytes as
+    the case must move, and a matrix product of as many operations as there are in it; and of work that tells clock and
+    load. Raises whatever a kernel raises.
     """
     runner = Runner.current
     platform = runner.platform
@@ -81,6 +83,8 @@ def race(*, implementations: Sequence[str], case: str, picks: Sequence[Pick], ro
     calls = {name: track.call(name) for name in implementations} | track.floors()
     seconds: dict[str, list[float]] = {name: [] for name in calls}
     spins: list[float] = []
+    counters = {paradigm: counter(paradigm) for paradigm in {name.split("/")[1] for name in implementations}}
+    compilations = dict.fromkeys(calls, 0)
     flushed = track.work.moved < BEYOND * watch.cache
     with alone(platform.place), _no_collection():
         for number in range(-1, rounds):  # the first one warms up
@@ -88,9 +92,12 @@ def race(*, implementations: Sequence[str], case: str, picks: Sequence[Pick], ro
             for name in _turned(list(calls), number):
                 if flushed:
                     watch.flush()
+                compiled = counters.get(name.split("/")[1]) if name in implementations else None
+                before = compiled() if compiled else 0
                 took = watch.seconds(partial(calls[name], number))
                 if number >= 0:
                     seconds[name].append(took)
+                    compilations[name] += compiled() - before if compiled else 0
             spins += [spin] if number >= 0 else []
         taken = {name: _taken(calls[name](rounds), picks) for name in implementations}
     return {
@@ -100,6 +107,7 @@ def race(*, implementations: Sequence[str], case: str, picks: Sequence[Pick], ro
         "moved": track.work.moved,
         "operations": track.work.operations,
         "seconds": seconds,
+        "compilations": compilations,
         "spins": spins,
         "taken": taken,
     }

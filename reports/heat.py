@@ -41,7 +41,9 @@ class Arm:
         message: why it was not timed.
         optimizes, technique: the id of the implementation that it makes faster, and how; "" where it is no rung.
         setting: the configuration that it was held to, of those that its tuner may choose; "" for its own choice.
+        call: the seconds of one call before the race, by the host's clock; 0 where there was none.
         seconds: of each round.
+        compilations: how often it was compiled anew in these rounds, whose calls are all equal.
     """
 
     implementation: str
@@ -51,7 +53,9 @@ class Arm:
     optimizes: str = ""
     technique: str = ""
     setting: str = ""
+    call: float = 0.0
     seconds: tuple[float, ...] = ()
+    compilations: int = 0
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "seconds", tuple(self.seconds))
@@ -61,6 +65,8 @@ class Arm:
             _refuse("status", self.status, f"one of {', '.join(STATUSES)}")
         if bool(self.seconds) != (self.status == TIMED):
             _refuse(f"seconds of {self.implementation}", self.seconds, f"there if it was timed; it is {self.status!r}")
+        if not isinstance(self.compilations, int) or self.compilations < 0:
+            _refuse(f"compilations of {self.implementation}", self.compilations, "an integer of 0 or more")
         _check_seconds(self.implementation, self.seconds)
 
     @property

@@ -7,9 +7,12 @@ import statistics
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from reports.heat import TIMED, Arm, Heat
+from reports.heat import Arm, Heat
 from reports.ladder.classes import FASTER, OBSTACLES, SLOWER, UNRESOLVED, standing
 from reports.ladder.interval import Interval, ratio
+
+CERTAIN = 2.0
+"""By which factor a single call must be slower than times that were taken properly, to be slower without doubt."""
 
 
 @dataclass(frozen=True)
@@ -52,15 +55,24 @@ def rungs(heats: Iterable[Heat]) -> Iterator[Rung]:
 def _rung(heat: Heat, arm: Arm, base: Arm | None) -> Rung:
     if arm.status in OBSTACLES:
         return Rung(heat, arm, None, arm.status, arm.message)
-    for one in (arm, base):
-        if one is None or one.status != TIMED:
-            return Rung(heat, arm, None, UNRESOLVED, f"{one.name} {one.status}" if one else f"no {arm.optimizes}")
-    gain = ratio(base.seconds, arm.seconds) if base else None
-    assert gain is not None
+    if base is None:
+        return Rung(heat, arm, None, UNRESOLVED, f"without {arm.optimizes}")
+    if not (arm.seconds and base.seconds):
+        return Rung(heat, arm, None, *_untimed(arm, base))
+    gain = ratio(base.seconds, arm.seconds)
     found, drifted = standing(gain), drift(heat)
     if found in (FASTER, SLOWER) and abs(math.log(gain.ratio)) < math.log(drifted):
         return Rung(heat, arm, gain, UNRESOLVED, f"clock or load changed by {drifted:.2f} meanwhile")
     return Rung(heat, arm, gain, found)
+
+
+def _untimed(arm: Arm, base: Arm) -> tuple[str, str]:
+    """Return standing and reason where one of the two was not timed: too slow for that is slow enough to say so."""
+    waited = next(one for one in (arm, base) if not one.seconds)
+    other = base if waited is arm else arm
+    if waited.status == "too slow" and other.seconds and waited.call > CERTAIN * median(other.seconds):
+        return SLOWER if waited is arm else FASTER, f"{waited.name} {waited.message}"
+    return UNRESOLVED, f"{waited.name} {waited.status}: {waited.message}"
 
 
 def drift(heat: Heat) -> float:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import pytest
 from hypothesis import settings
 
-from reports.heat import TIMED, Heat
+from reports.heat import TIMED, Arm, Heat
 from suites.carryover.fields import Field
 from suites.carryover.racing import LEAST_ROUNDS, raced
 from suites.run import Run
@@ -28,13 +28,18 @@ def conclude(run: Run, field: Field, *, note: Callable[[str, object], None]) -> 
     heat = raced(run.pool, field, lacking=lacking, rounds=rounds)
     run.bundle.append_heat(heat)
     note("word", _word(heat))
-    wrong = [arm for arm in heat.arms if arm.status in ("wrong", "failed")]
-    if wrong:
-        lines = [f"{arm.status.upper()}: {arm.name} on {heat.platform}: {arm.message}" for arm in wrong]
-        pytest.fail("\n".join(["", *lines, f"  on {heat.case}"]), pytrace=False)
+    if faults := [line for arm in heat.arms for line in _faults(arm, len(heat.spins))]:
+        pytest.fail("\n".join(["", *(f"{line} on {heat.platform}" for line in faults), heat.case]), pytrace=False)
     if not any(arm.status == TIMED for arm in heat.arms):
         reasons = dict.fromkeys(f"{arm.name}: {arm.message}" for arm in heat.arms)
         pytest.skip("; ".join(reasons) or "there is nothing to time")
+
+
+def _faults(arm: Arm, rounds: int) -> Iterator[str]:
+    if arm.status in ("wrong", "failed"):
+        yield f"{arm.status.upper()}: {arm.name}: {arm.message}"
+    if arm.compilations:
+        yield f"RECOMPILED: {arm.name}: compiled {arm.compilations} times anew in {rounds} rounds of equal calls"
 
 
 def _word(heat: Heat) -> str:

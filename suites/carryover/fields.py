@@ -11,6 +11,7 @@ from golden.inputs import known_regimes
 from kernels.operation import Operation
 from kernels.typical import typical
 from kernels.work import work
+from platforms.paradigm import paradigm_of
 from platforms.platform import Platform
 from reports.heat import SIZES
 from suites.carryover.parts import judgeable
@@ -61,8 +62,14 @@ def fields(subjects: Iterable[Subject], *, every: bool = False) -> list[Field]:
             together.setdefault((operation, platform.name), []).append(subject)
             laddered |= {(operation, platform.place)} if subject.implementation.optimizes else set()
     chosen = [one for one in together.values() if every or (one[0].operation.name, one[0].platform.place) in laddered]
-    found = [one for several in chosen for one in _fields(several)]
+    found = [one for several in chosen for one in _fields(several if every else _affordable(several))]
     return sorted(found, key=lambda one: (one.operation.name, one.case.line, one.platform.name))
+
+
+def _affordable(subjects: Sequence[Subject]) -> list[Subject]:
+    """Return ``subjects`` without those that take a compiler as long as all others together, but for rungs."""
+    kinds = [(one, one.implementation) for one in subjects]
+    return [one for one, kind in kinds if kind.optimizes or not paradigm_of(kind.paradigm).costly]
 
 
 def _fields(subjects: Sequence[Subject]) -> Iterator[Field]:

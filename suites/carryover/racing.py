@@ -66,7 +66,8 @@ def raced(pool: Pool, field: Field, *, lacking: Mapping[str, str], rounds: int) 
         if wrong:
             arms.append(_arm(one, "wrong", verdict=verdict, message=f"after {fair} rounds: {wrong}"))
         else:
-            arms.append(_arm(one, TIMED, verdict=verdict, seconds=tuple(said["seconds"][one.id])))
+            figures = {"seconds": tuple(said["seconds"][one.id]), "compilations": said["compilations"][one.id]}
+            arms.append(_arm(one, TIMED, verdict=verdict, call=ready[one.id], **figures))
     return _heat(pool, field, arms, said)
 
 
@@ -124,7 +125,9 @@ def _tried(pool: Pool, field: Field, one: Implementation, judging: _Judging, lac
     if wrong:
         return _arm(one, "wrong", verdict=verdict, message=wrong)
     seconds = float(said["seconds"])
-    return seconds if seconds <= LONGEST else _arm(one, "too slow", message=f"a call takes {seconds:.2g} s")
+    return (
+        seconds if seconds <= LONGEST else _arm(one, "too slow", call=seconds, message=f"a call takes {seconds:.2g} s")
+    )
 
 
 class _Judging:

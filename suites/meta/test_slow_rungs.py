@@ -1,0 +1,67 @@
+"""Is a rung that is slow on purpose noticed? By count where there is one, by a ratio of several times where not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from kernels.registry import Catalogue, load
+from platforms.detect import detect
+from platforms.gather import probe
+from platforms.platform import Platform
+from platforms.pool import Pool
+from reports.heat import Heat
+from reports.ladder.rungs import rungs
+from suites.carryover.fields import fields
+from suites.carryover.racing import raced
+from suites.subject import Subject
+
+SLOW = Path(__file__).parent / "slow_kernels"
+
+
+@pytest.fixture(scope="module")
+def found() -> dict[str, Platform]:
+    return {platform.name: platform for platform in detect(probe()).found}
+
+
+@pytest.fixture(scope="module")
+def catalogue() -> Catalogue:
+    return load([SLOW])
+
+
+@pytest.fixture(scope="module")
+def pool() -> Iterator[Pool]:
+    with Pool(kernels=[SLOW]) as pool:
+        yield pool
+
+
+def raced_on(pool: Pool, catalogue: Catalogue, platform: Platform, *names: str, size: str = "medium") -> Heat:
+    """The heat of implementations of relu on ``platform``, over seven rounds."""
+    own = [catalogue.implementations[f"relu/{name}"] for name in names]
+    subjects = [Subject(catalogue.operations["relu"], one, platform) for one in own]
+    (field,) = [field for field in fields(subjects) if field.size == size]
+    return raced(pool, field, lacking={}, rounds=7)
+
+
+def standings(heat: Heat) -> dict[str, str]:
+    return {rung.arm.implementation: rung.standing for rung in rungs([heat])}
+
+
+def test_compiled_in_every_call(pool: Pool, catalogue: Catalogue, found: dict[str, Platform]) -> None:
+    heat = raced_on(pool, catalogue, found["cpu"], "torch/eager", "inductor/compiles_every_time")
+    assert {arm.implementation: arm.compilations for arm in heat.arms} == {
+        "relu/torch/eager": 0,
+        "relu/inductor/compiles_every_time": len(heat.spins),
+    }
+    assert standings(heat) == {"relu/inductor/compiles_every_time": "slower"}
+
+
+def test_needless_loads(pool: Pool, catalogue: Catalogue, found: dict[str, Platform]) -> None:
+    platform = next((one for name, one in found.items() if name.startswith("opencl")), None)
+    if platform is None:
+        pytest.skip("there is no OpenCL device")
+    heat = raced_on(pool, catalogue, platform, "opencl/naive", "opencl/vectorized", "opencl/loads_needlessly")
+    assert [arm.compilations for arm in heat.arms] == [0, 0, 0]
+    assert standings(heat)["relu/opencl/loads_needlessly"] == "slower"
