@@ -114,6 +114,7 @@ class Heat:
     def __post_init__(self) -> None:
         for name in ("spins", "arms"):
             object.__setattr__(self, name, tuple(getattr(self, name)))
+        object.__setattr__(self, "floors", {name: tuple(seconds) for name, seconds in self.floors.items()})
         if self.size not in SIZES:
             _refuse("size", self.size, f"one of {', '.join(SIZES)}")
         _check_seconds("spins", self.spins)
