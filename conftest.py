@@ -13,7 +13,7 @@ import pytest
 from hypothesis import settings
 
 from golden.frozen import version
-from suites import agreement, conclusion, options
+from suites import agreement, conclusion, numerics, options
 from suites.carryover.fields import fields
 from suites.closing import Closing
 from suites.run import Run
@@ -62,7 +62,7 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Make one test of each subject for every suite that asks for one, or of each operation with several."""
+    """Make one test of each subject for every suite that asks for one, of each operation with several, or platform."""
     if "subject" in metafunc.fixturenames:
         subjects = metafunc.config.stash[SESSION].subjects
         metafunc.parametrize("subject", subjects, ids=[subject.id for subject in subjects])
@@ -72,6 +72,9 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "rivals" in metafunc.fixturenames:
         rivals = rivals_of(metafunc.config.stash[SESSION].subjects)
         metafunc.parametrize("rivals", list(rivals.values()), ids=list(rivals))
+    if "profiled" in metafunc.fixturenames:
+        platforms = {subject.platform.name: subject.platform for subject in metafunc.config.stash[SESSION].subjects}
+        metafunc.parametrize("profiled", list(platforms.values()), ids=list(platforms))
 
 
 @pytest.fixture(scope="session")
@@ -96,6 +99,12 @@ def agree(
     """What holds subjects of one operation against each other: ``agree(subjects)``."""
     session = request.config.stash[SESSION]
     return functools.partial(agreement.conclude, run, asked=session.cases, note=record_property)
+
+
+@pytest.fixture
+def measure(run: Run, record_property: Callable[[str, object], None]) -> Callable[..., None]:
+    """What holds a platform against what it declares of its numerics: ``measure(platform)``."""
+    return functools.partial(numerics.conclude, run, note=record_property)
 
 
 def pytest_report_header(config: pytest.Config) -> str | None:

@@ -5,7 +5,8 @@ A paradigm that is not listed is taken to compile, and to allocate in Python.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True)
@@ -18,6 +19,8 @@ class Paradigm:
         costly: nearly every case is built anew, for seconds, so that fewer cases are searched.
         unguarded: why memory that the kernel allocates gets no guard bands; "" if it does.
         of_torch: torch itself does the computing, or compiles what does.
+        deviations: what its single operations answer, by topic of a numerical profile, where contracts ask for
+            something else (:mod:`platforms.profile.rules`), so that kernels must make up for it.
     """
 
     name: str
@@ -25,12 +28,22 @@ class Paradigm:
     costly: bool = False
     unguarded: str = ""
     of_torch: bool = False
+    deviations: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
+
+_TWICE = "nearest even, through float32"
+_OF_C = {"rounding of conversions": (_TWICE,), "maximum with NaN": ("the number",), "minimum with NaN": ("the number",)}
+"""As the C standard has it: fmax and fmin return the operand that is a number."""
 
 PARADIGMS = {
     one.name: one
     for one in (
-        Paradigm("torch", compiles=False, of_torch=True),
+        Paradigm(
+            "torch",
+            compiles=False,
+            of_torch=True,
+            deviations={"rounding of conversions": (_TWICE,), "overflow of conversions": ("an infinity", "NaN")},
+        ),
         Paradigm(
             "inductor",
             costly=True,
@@ -38,7 +51,9 @@ PARADIGMS = {
             unguarded="the compiler traces Python, would trace the guard as part of the kernel, and in the end "
             "allocates in generated code, where no guard can stand",
         ),
-        Paradigm("triton"),
+        Paradigm("triton", deviations={**_OF_C, "overflow of conversions": ("an infinity", "NaN")}),
+        Paradigm("cpp", deviations=_OF_C),
+        Paradigm("cuda", deviations=_OF_C),
         Paradigm("ninetoothed"),
         Paradigm("tilelang"),
         Paradigm("opencl"),

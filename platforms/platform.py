@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import importlib
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
@@ -69,6 +69,8 @@ class Platform:
         untimed: why the time that a kernel takes here says nothing of any hardware; "" where it does.
         filling: the elements of a tensor that keeps all of its device busy, and that its caches do not hold.
         operations: the operations of a matrix product that do so.
+        deviations: what it answers, by topic of a numerical profile, where contracts ask for something else
+            (:mod:`platforms.profile.rules`): a property of the machine that is known and is no finding.
     """
 
     name: str
@@ -90,6 +92,7 @@ class Platform:
     untimed: str = ""
     filling: int = 2**22
     operations: int = 2**28
+    deviations: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "paradigms", tuple(self.paradigms))

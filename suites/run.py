@@ -74,7 +74,8 @@ class Run:
         self.shrink_seconds = shrink_seconds
         self.goldens = Goldens()
         self.lacks: dict[str, dict[str, str]] = {}
-        self._profile = profile
+        self._measure = profile
+        self._profiles: dict[str, dict[str, Any] | None] = {}
         self.latest: list[Record] = []
         self._explaining = 0.0
         self._slowest: dict[str, float] = {}
@@ -83,18 +84,29 @@ class Run:
     def lacking(self, subject: Subject) -> dict[str, str]:
         """Return the dtypes that the subject's platform cannot do, with the reason; asked once a platform."""
         platform, paradigm = subject.platform, subject.implementation.paradigm
-        if platform.name not in self.lacks:
-            described = self.pool.describe(platform)
-            self.lacks[platform.name] = described["capabilities"]
-            for caveat in described["facts"].get("caveats", ()):
-                warnings.warn(f"platform {platform.name}: {caveat}", RuntimeWarning, stacklevel=2)
-            self.bundle.update_environment(f"platform {platform.name}", described)
-            if profile := self._profile(platform):
-                self.bundle.update_environment(f"{PROFILE}{platform.name}", profile)
+        self._meet(platform)
         known = self.lacks[platform.name]
         keys = {dtype: (paradigm, f"{paradigm}/{dtype}", dtype) for dtype in subject.dtypes}
         reasons = {dtype: next((known[key] for key in tried if key in known), "") for dtype, tried in keys.items()}
         return {dtype: reason for dtype, reason in reasons.items() if reason}
+
+    def profile(self, platform: Platform) -> dict[str, Any] | None:
+        """Return how ``platform`` computes, which is measured once; None where it is not to be."""
+        self._meet(platform)
+        return self._profiles.get(platform.name)
+
+    def _meet(self, platform: Platform) -> None:
+        """Ask ``platform``, once, what it is and how it computes, and have the bundle say so."""
+        if platform.name in self.lacks:
+            return
+        described = self.pool.describe(platform)
+        self.lacks[platform.name] = described["capabilities"]
+        for caveat in described["facts"].get("caveats", ()):
+            warnings.warn(f"platform {platform.name}: {caveat}", RuntimeWarning, stacklevel=3)
+        self.bundle.update_environment(f"platform {platform.name}", described)
+        profile = self._profiles[platform.name] = self._measure(platform)
+        if profile:
+            self.bundle.update_environment(f"{PROFILE}{platform.name}", profile)
 
     def one(self, subject: Subject, case: Case, *, suite: str, contract: str = "", checked: bool = True) -> Record:
         """Run ``case`` on ``subject``; return the record, which has been written.

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from golden import doubled
+from golden.accuracy import TABLES, Accuracy
 from golden.dtypes import decode, dtype_of, encode, ulp
 from golden.functions import evaluate
 from platforms.profile.answer import Answer, Finding, asked
@@ -56,21 +57,26 @@ def _function(machine: Machine, name: str, dtype: str, domain: Domain) -> Findin
     x = points(domain, dtype)
     found = machine.elementwise(name, dtype, x)
     value, tail, _ = evaluate(name, x, doubled=dtype == "float64")
-    return _largest(found, value, tail, dtype, x)
+    return _largest(found, value, tail, dtype, x, TABLES["full"][dtype][name])
 
 
 def _division(machine: Machine, dtype: str) -> Finding:
     x, y = (points(Domain(-20, 20), dtype, seed) for seed in (6, 7))
     found = machine.elementwise("divide", dtype, x, y)
     value, tail = doubled.divide((x, np.zeros_like(x)), (y, np.zeros_like(y)))
-    return _largest(found, value, tail, dtype, x)
+    return _largest(found, value, tail, dtype, x, TABLES["full"][dtype]["divide"])
 
 
-def _largest(found: np.ndarray, value: np.ndarray, tail: np.ndarray, dtype: str, x: np.ndarray) -> Finding:
+def _largest(
+    found: np.ndarray, value: np.ndarray, tail: np.ndarray, dtype: str, x: np.ndarray, accuracy: Accuracy
+) -> Finding:
+    """Return the largest error, and in the evidence the largest share of what contracts allow."""
+    unit = ulp(value, dtype)
     with np.errstate(invalid="ignore"):
-        error = np.abs((found - value) - tail) / ulp(value, dtype)
+        error = np.abs((found - value) - tail) / unit
     error = np.where(np.isfinite(found), error, np.inf)
-    worst = int(error.argmax())
+    allowed = np.maximum(accuracy.ulp + accuracy.slope * np.abs(x), accuracy.absolute / unit)
+    worst, furthest = int(error.argmax()), int((error / allowed).argmax())
     largest = float(error[worst])
     evidence = {
         "points": int(error.size),
@@ -79,6 +85,8 @@ def _largest(found: np.ndarray, value: np.ndarray, tail: np.ndarray, dtype: str,
         "found": str(found[worst]),
         "true": float(value[worst]),
         "exactly rounded": float((error <= 0.5).mean()),
+        "within": bool(error[furthest] <= allowed[furthest]),
+        "allowed": f"{allowed[furthest]:.2f} ULP at {x[furthest]:.9g}",
     }
     return f"{largest:.2f} ULP" if largest < 1000 else f"{largest:.2g} ULP", evidence
 

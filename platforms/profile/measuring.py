@@ -10,7 +10,7 @@ from platforms.pool import Pool, WorkerError
 
 _WORKER = "platforms.profile.worker"
 FAILED = "failed"
-"""The answer of a machine that could not be asked to the end; the evidence says why."""
+"""The answer of a machine that could not be asked to the end."""
 
 
 def machines(pool: Pool, platform: Platform, extent: str, patterns: Sequence[str] = ()) -> list[str]:
@@ -23,11 +23,20 @@ def answers(pool: Pool, platform: Platform, machine: str, extent: str) -> list[d
     try:
         return pool.call(platform, f"{_WORKER}:answers", machine=machine, extent=extent)
     except WorkerError as error:
-        why = {"why": str(error)}
-        return [{"machine": machine, "topic": "profile", "subject": "", "answer": FAILED, "evidence": why}]
+        return [_failed(machine, error)]
 
 
 def measured(pool: Pool, platform: Platform, extent: str) -> Iterator[dict[str, Any]]:
     """Yield what every machine of ``platform`` answers to the questions of ``extent``."""
-    for machine in machines(pool, platform, extent):
+    try:
+        names = machines(pool, platform, extent)
+    except WorkerError as error:
+        yield _failed(platform.name, error)
+        return
+    for machine in names:
         yield from answers(pool, platform, machine, extent)
+
+
+def _failed(machine: str, error: Exception) -> dict[str, Any]:
+    why = f"could not be asked to the end: {error}"
+    return {"machine": machine, "topic": "profile", "subject": "", "answer": FAILED, "evidence": {}, "breaks": why}

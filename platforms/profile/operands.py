@@ -1,6 +1,7 @@
 """Are the operands of matrix products taken as they are, or rounded first, to how many bits and how?
 
-A product with one term, of a number and 1, gives the number as the unit saw it.
+A product with one term, of a number and 1, gives the number as the unit saw it, or as its accumulator could hold it: so
+what is rounded to as many bits as the accumulator has, or more, tells nothing of the operands.
 """
 
 from __future__ import annotations
@@ -12,13 +13,16 @@ import numpy as np
 from golden.dtypes import dtype_of
 from golden.numerics import BFLOAT16_BITS, TF32_BITS
 from golden.rounding import MODES, round_significand
-from platforms.profile.answer import Answer, Finding, asked, identified
+from platforms.profile.answer import UNKNOWN, Answer, Finding, asked, identified
 from platforms.profile.machine import Machine
 from platforms.profile.summation import SIDE
 
 _NAMES = {TF32_BITS: "tf32", BFLOAT16_BITS: "bfloat16", 24: "float32"}
 _WORDS = {"nearest": "nearest even", "away": "nearest away", "truncated": "truncated"}
 _DEPTH = 32
+
+AS_THEY_ARE = "as they are"
+"""The answer where operands lose nothing."""
 
 
 def operands(machine: Machine, dtype: str) -> Answer:
@@ -27,7 +31,14 @@ def operands(machine: Machine, dtype: str) -> Answer:
 
     def probe() -> Finding:
         found = np.concatenate([_seen(machine, numbers, dtype, left) for left in (True, False)])
-        return identified(found, {name: np.tile(seen, 2) for name, seen in _predicted(numbers, dtype).items()})
+        predicted = _predicted(numbers, dtype)
+        answer, evidence = identified(found, {name: np.tile(seen, 2) for name, (_, seen) in predicted.items()})
+        if answer in (AS_THEY_ARE, UNKNOWN):
+            return answer, evidence
+        held = _held(machine, dtype)
+        if held > predicted[answer][0]:
+            return answer, evidence
+        return UNKNOWN, {"why": f"the accumulator holds {held} bits, and may be what rounds to {answer}"}
 
     return asked("operands of products", dtype, probe)
 
@@ -57,13 +68,30 @@ def _seen(machine: Machine, numbers: np.ndarray, dtype: str, left: bool) -> np.n
     return product[: len(numbers), 0]
 
 
-def _predicted(numbers: np.ndarray, dtype: str) -> dict[str, np.ndarray]:
-    predicted = {"as they are": numbers}
-    for bits in range(2, dtype_of(dtype).precision):
+def named(bits: int, mode: str, parts: int = 1) -> str:
+    """Return the answer that stands for a way to round operands, one of :class:`golden.precision.Operands`."""
+    name = f"{_NAMES.get(bits, f'{bits} bits')}, {_WORDS[mode]}"
+    return f"two parts of {name}" if parts == 2 else name
+
+
+def _predicted(numbers: np.ndarray, dtype: str) -> dict[str, tuple[int, np.ndarray]]:
+    """Return by answer how many bits it leaves, and what becomes of ``numbers``."""
+    precision = dtype_of(dtype).precision
+    predicted = {AS_THEY_ARE: (precision, numbers)}
+    for bits in range(2, precision):
         for mode in MODES:
             rounded = round_significand(numbers, bits, mode)
-            predicted[f"{_NAMES.get(bits, f'{bits} bits')}, {_WORDS[mode]}"] = rounded
-            if 2 * bits + 1 < dtype_of(dtype).precision:  # the sign of the second part is one bit more
-                rest = round_significand(numbers - rounded, bits, mode)
-                predicted[f"two parts of {_NAMES.get(bits, f'{bits} bits')}, {_WORDS[mode]}"] = rounded + rest
+            predicted[named(bits, mode)] = bits, rounded
+            if 2 * bits + 1 < precision:  # the sign of the second part is one bit more
+                second = round_significand(numbers - rounded, bits, mode)
+                predicted[named(bits, mode, 2)] = 2 * bits + 1, rounded + second
     return predicted
+
+
+def _held(machine: Machine, dtype: str) -> int:
+    """Return how many bits a sum of two powers of two keeps, which any operand has."""
+    lower = 2.0 ** -np.arange(1, dtype_of(dtype).precision)
+    matrix, ones = np.zeros((-(-len(lower) // SIDE) * SIDE, _DEPTH)), np.zeros((_DEPTH, SIDE))
+    matrix[: len(lower), 0], matrix[: len(lower), 1], ones[:2] = 1.0, lower, 1.0
+    kept = machine.product(matrix, ones, dtype)[: len(lower), 0] == 1 + lower
+    return 1 + (len(lower) if kept.all() else int(kept.argmin()))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from itertools import product
 from typing import NamedTuple
 
 from golden.dtypes import FLOATS
@@ -47,12 +48,12 @@ def profile(machine: Machine, extent: str = "full") -> Iterator[Answer]:
     """Yield the answers to all questions of one of :data:`EXTENTS`, as they come."""
     for probe in PROBES:
         yield from probe(machine)
-    for products in (False, True):
-        yield from _reductions(machine, EXTENTS[extent], products=products)
+    yield from reductions(machine, EXTENTS[extent])
 
 
-def _reductions(machine: Machine, extent: Extent, *, products: bool) -> Iterator[Answer]:
-    for dtype in extent.dtypes:
+def reductions(machine: Machine, extent: Extent = EXTENTS["brief"]) -> Iterator[Answer]:
+    """Yield order and accumulator of the machine's sums, and then of its matrix products."""
+    for products, dtype in product((False, True), extent.dtypes):
         reduction = Reduction(machine, dtype, products=products, sizes=extent.sizes)
         yield order(reduction)
         yield from accumulator(reduction)

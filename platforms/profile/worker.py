@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
 import kernels
+from golden.dtypes import FLOATS
+from golden.numerics import relaxed
+from golden.precision import Precision
 from kernels.registry import Implementation
+from platforms.paradigm import paradigm_of
 from platforms.platform import Platform
 from platforms.profile.answer import UNABLE
 from platforms.profile.catalogue_machine import CatalogueMachine
 from platforms.profile.machine import Machine
 from platforms.profile.questions import profile
+from platforms.profile.rules import broken
 from platforms.runner import Runner
 
 _REDUCTIONS = ("sum", "gemm")
@@ -41,14 +46,26 @@ def machines(patterns: list[str], extent: str) -> list[str]:
 
 
 def answers(machine: str, extent: str) -> list[dict[str, Any]]:
-    """Return what the machine called ``machine``, one of :func:`machines`, is able to answer to the questions of
-    ``extent``.
+    """Return the answers that the machine called ``machine``, one of :func:`machines`, is able to give.
+
+    Those to the questions of ``extent``, a key of :data:`EXTENTS`, each with the rule that it breaks, if any.
     """
     return [
-        {"machine": machine, **answer.to_value()}
+        {"machine": machine, **answer.to_value(), "breaks": broken(answer, *_declared(machine, answer.subject))}
         for answer in profile(_machine(machine), extent)
         if answer.answer != UNABLE
     ]
+
+
+def _declared(machine: str, dtype: str) -> tuple[dict[str, Sequence[str]], list[Precision]]:
+    """Return what platform and paradigm declare of themselves, and the precisions that an implementation may have."""
+    platform, catalogue = Runner.current.platform, Runner.current.catalogue
+    one = catalogue.implementations.get(machine)
+    paradigm = paradigm_of(one.paradigm if one else machine)
+    if not one or dtype not in FLOATS:
+        return {**paradigm.deviations, **platform.deviations}, []
+    precision = catalogue.operations[one.operation].precision(dtype)
+    return {**platform.deviations}, [precision, *relaxed(precision, one.numerics, dtype)]
 
 
 def _reductions(runner: Runner) -> Iterator[Implementation]:
