@@ -1,11 +1,13 @@
 """The command line of the reports.
 
 ``show DIR`` prints the summary of a bundle again. The other commands take any number of bundles, from any machines, and
-merged ones: ``compare`` prints how far each implementation drifts on one place beyond another, ``merge`` makes one
-bundle of many, ``markdown``, ``json`` and ``junit`` write documents. They need what requirements-report.txt lists.
+merged ones: ``compare`` prints how far each implementation drifts on one place beyond another, ``profiles`` which
+questions on how they compute places answer differently, ``merge`` makes one bundle of many, ``markdown``, ``json`` and
+``junit`` write documents. They need what requirements-report.txt lists.
 
 Exit status: 0 if the gate of ``--fail-on`` is met, 1 if it is not, 2 if a bundle cannot be read or a command is wrong.
-Without a gate ``show`` fails for any verdict that fails and ``compare`` for what is flagged; the others do not.
+Without a gate ``show`` fails for any verdict that fails, ``compare`` and ``profiles`` for what is flagged; the others
+do not.
 """
 
 from __future__ import annotations
@@ -24,6 +26,8 @@ from reports.bundle import ENVIRONMENT, BundleError, read, read_heats
 from reports.compare import render as render_carried
 from reports.gate import GateError
 from reports.profile import render as profiles
+from reports.profile_differences import compared, summed_up
+from reports.profile_differences import render as render_apart
 from reports.tally import Tally
 from reports.terminal import render
 
@@ -65,6 +69,10 @@ def _parser() -> argparse.ArgumentParser:
     carryover.add_argument("--since", type=Path, metavar="DIR", help="an older bundle: flag what became slower")
     carryover.add_argument("--write", type=Path, metavar="FILE", help="write everything there, as Markdown")
     carryover.set_defaults(command=_carryover)
+    computing = _several(
+        commands, "profiles", "which questions on how they compute places answer differently", _profiles
+    )
+    computing.add_argument("--full", action="store_true", help="cut no list to a screenful")
     merge = _several(commands, "merge", "make one bundle of many", _merge)
     merge.add_argument("--into", type=Path, required=True, metavar="DIR", help="an empty folder, or a new one")
     for name, text in (
@@ -113,8 +121,18 @@ def _several(commands: Any, name: str, text: str, run: Callable[[argparse.Namesp
 def _compare(options: argparse.Namespace) -> int:
     audit, gate = _audit(options)
     print(render_carried(audit.carried, full=options.full))
-    flagged = any(row.flagged for row in audit.carried)
-    return _gated(audit, gate) if gate else int(flagged)
+    apart = compared((run.machine, run.environment) for run in audit.runs)
+    if said := summed_up(apart):
+        print(f"{said} (python -m reports profiles)")
+    flagged = apart.flagged or any(row.flagged for row in audit.carried)
+    return _gated(audit, gate) if gate else int(bool(flagged))
+
+
+def _profiles(options: argparse.Namespace) -> int:
+    audit, gate = _audit(options)
+    apart = compared((run.machine, run.environment) for run in audit.runs)
+    print(render_apart(apart, full=options.full))
+    return _gated(audit, gate) if gate else int(bool(apart.flagged))
 
 
 def _carryover(options: argparse.Namespace) -> int:

@@ -16,9 +16,10 @@ from reports.ink import clip, plain
 PREFIX = "profile "
 """What the keys of the environment begin with that this is read from; the platform follows."""
 
-_FIELDS = ("machine", "topic", "subject", "answer")
+_FIELDS = ("machine", "topic", "subject", "answer", "breaks")
 _TITLE = "how platforms compute (python -m platforms profile tells more):"
 _LONGEST = 60
+_SHOWN = 3
 _TOPICS = {
     "subnormal operands": "subnormals",
     "rounding of arithmetic": "rounding",
@@ -39,18 +40,27 @@ def profiles(environment: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
 
 
 def render(environment: Mapping[str, Any], *, width: int, full: bool = False) -> str:
-    """Return a line for each platform that has a profile, or all that is worth telling if ``full``; "" for none."""
-    told = [
-        f"{platform}: {'; '.join(_told(profile['answers'])) or 'no answer'}"
-        for platform, profile in sorted(profiles(environment).items())
-    ]
-    if full:
-        lines = [
-            part for line in told for part in textwrap.wrap(line, width, initial_indent="  ", subsequent_indent="    ")
+    """Return a line for each platform that has a profile, or all that is worth telling if ``full``; "" for none.
+
+    What is not as its files declare has lines of its own, of which all are shown if ``full``.
+    """
+    lines: list[str] = []
+    for platform, profile in sorted(profiles(environment).items()):
+        said = f"{platform}: {'; '.join(_told(profile['answers'])) or 'no answer'}"
+        broken = [
+            f"NOT AS DECLARED: {plain(one['machine'])}: {plain(one['breaks'])}"
+            for one in profile["answers"]
+            if one["breaks"]
         ]
-    else:
-        lines = [clip(f"  {line}", width) for line in told]
-    return "\n".join([_TITLE, *lines]) if told else ""
+        shown = broken if full else broken[:_SHOWN]
+        rest = [f"and {len(broken) - len(shown)} more not as declared"] if len(shown) < len(broken) else []
+        for indent, line in (("  ", said), *(("    ", one) for one in (*shown, *rest))):
+            lines += (
+                textwrap.wrap(line, width, initial_indent=indent, subsequent_indent="    ")
+                if full
+                else [clip(indent + line, width)]
+            )
+    return "\n".join([_TITLE, *lines]) if lines else ""
 
 
 def _check(platform: str, profile: Any) -> None:

@@ -51,12 +51,48 @@ def test_a_profile_is_measured_once_and_told_by_the_bundle(
     stored = profiles(read(tmp_path / "bundle").environment)["flushing"]
     assert {**stored, "seconds": 12345.0} == marked
     assert {one["answer"] for one in stored["answers"] if one["topic"] == "subnormal results"} >= {"flushed"}
+    assert any(one["breaks"].startswith("subnormal operands, float32: ") for one in stored["answers"])
     assert reports(["show", str(tmp_path / "bundle")]) == 0
     (line,) = (line for line in capsys.readouterr().out.splitlines() if line.startswith("  flushing: "))
     assert "subnormals flushed" in line or "flushed of torch float32" in line
 
 
-ANSWER = {"machine": "torch", "topic": "subnormal operands", "subject": "float32", "answer": "kept"}
+ANSWER = {"machine": "torch", "topic": "subnormal operands", "subject": "float32", "answer": "kept", "breaks": ""}
+
+
+def bundle(directory: Path, host: str, **answers: str) -> str:
+    """Return the folder of a bundle from ``host``, whose platforms have an answer each."""
+    facts = {
+        f"profile {name}": {"extent": "brief", "answers": [{**ANSWER, "answer": one}]} for name, one in answers.items()
+    }
+    with Bundle.create(directory / host, {"host": host, **facts}) as made:
+        made.seal()
+    return str(made.directory)
+
+
+def test_profiles_that_differ_are_listed_and_those_of_one_platform_flagged(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    here, there, alike = (
+        bundle(tmp_path, "a", cpu="kept"),
+        bundle(tmp_path, "b", gpu="flushed"),
+        bundle(tmp_path, "c", cpu="kept"),
+    )
+    other = bundle(tmp_path, "d", cpu="flushed")
+    assert reports(["profiles", here, there]) == 0
+    out = capsys.readouterr().out
+    assert [line.split() for line in out.splitlines()[2:3]] == [
+        ["torch", "subnormal", "operands", "float32", "kept", "flushed"]
+    ]
+    assert out.endswith("\n1 of 1 question on how platforms compute have answers that differ\n")
+    assert reports(["profiles", here, alike]) == 0
+    assert capsys.readouterr().out.startswith("0 of 1 question")
+    assert reports(["profiles", here, other]) == 1
+    out = capsys.readouterr().out
+    assert "cpu@a" in out
+    assert out.endswith("; FLAGGED: 1 between machines of one platform\n")
+    assert reports(["compare", here, other]) == 1
+    assert "FLAGGED: 1 between machines of one platform (python -m reports profiles)" in capsys.readouterr().out
 
 
 def test_a_line_tells_the_commonest_answer_and_what_differs() -> None:
@@ -67,6 +103,17 @@ def test_a_line_tells_the_commonest_answer_and_what_differs() -> None:
     wanted = "subnormals kept, but flushed of torch float16; functions within 12.50 ULP (tanh, torch float32)"
     assert told.splitlines()[1] == f"  here: {wanted}"
     assert render({"host": "there"}, width=200) == ""
+
+
+def test_what_is_not_as_declared_is_told_first_three_of_many() -> None:
+    broken = {**ANSWER, "breaks": "subnormal operands, float32: flushed, and should be kept"}
+    told = render({"profile here": {"extent": "brief", "answers": [broken] * 5}}, width=200).splitlines()
+    assert told[2:5] == ["    NOT AS DECLARED: torch: subnormal operands, float32: flushed, and should be kept"] * 3
+    assert told[5] == "    and 2 more not as declared"
+    assert (
+        len(render({"profile here": {"extent": "brief", "answers": [broken] * 5}}, width=200, full=True).splitlines())
+        == 7
+    )
 
 
 @pytest.mark.parametrize(
