@@ -98,6 +98,7 @@ class Platform:
         object.__setattr__(self, "paradigms", tuple(self.paradigms))
         object.__setattr__(self, "features", tuple(self.features))
         object.__setattr__(self, "launcher", tuple(self.launcher))
+        object.__setattr__(self, "deviations", {topic: tuple(one) for topic, one in self.deviations.items()})
         check(self.features)
 
     def __hash__(self) -> int:
