@@ -12,7 +12,7 @@ from typing import Any
 
 from platforms.platform import Absent, Platform
 from platforms.probe import Probe
-from platforms.vendors import Claim
+from platforms.vendors import HIDING, Claim
 
 _PATHS = ("default", "avx2", "avx512")
 """The code paths on x86-64, from the plainest to the widest; names as ``ATEN_CPU_CAPABILITY`` takes them."""
@@ -38,6 +38,11 @@ class Cpu(Platform):
     wave: int = 2**15  # elements that torch gives to one of its threads at a time
     deviations: Mapping[str, Sequence[str]] = field(default_factory=lambda: dict(_ROOT_OF_A_LIBRARY))
     path: str = ""
+
+    @property
+    def worker_environment(self) -> dict[str, str]:
+        # What kernel files import may ask drivers for devices, and torch.compile fails in a fork of a process that has.
+        return {**HIDING, **self.environment}
 
     def open(self) -> None:
         import torch

@@ -230,7 +230,7 @@ class _Remote(_Worker):
             self._channel.send(platform.root or str(_ROOT))
             self._channel.send(
                 {
-                    "environment": dict(platform.environment),
+                    "environment": platform.worker_environment,
                     "start_method": platform.start_method,
                     "runner": json.dumps({"platform": platform.to_value(), "kernels": kernels}),
                 }

@@ -38,6 +38,9 @@ ATTRIBUTES = ("corex", "__hcu_version__")
 ENVIRONMENT = ("CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "PPU_SDK", "MACA_PATH", "FLAGTREE_BACKEND")
 """Environment variables that detection looks at."""
 
+HIDING = {"CUDA_VISIBLE_DEVICES": "-1", "HIP_VISIBLE_DEVICES": "-1"}
+"""Environment variables that hide devices from a process that has no use for them."""
+
 FILES = ("/proc/kunlun/version",)
 """Files whose existence is a sign."""
 

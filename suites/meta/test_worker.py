@@ -20,6 +20,7 @@ from platforms.cpu import Cpu
 from platforms.outcome import Damage, Outcome
 from platforms.platform import Platform
 from platforms.pool import GatewayLost, Pool, WorkerError
+from platforms.vendors import HIDING
 
 ROOT = Path(__file__).resolve().parents[2]
 CASE = Case.parse('{"operation":"relu","dtype":"float32","dims":{"x":[3,17]},"seed":5}')
@@ -327,6 +328,12 @@ def test_what_makes_no_sense_raises_and_names_the_thing(pool: Pool) -> None:
         )
     with pytest.raises(WorkerError, match="no function 'os:nothing'"):
         pool.call(CPU, "os:nothing")
+
+
+def test_a_worker_of_the_processor_is_shown_no_other_device(pool: Pool) -> None:
+    """Kernel files import libraries that ask for devices, and a fork of a process that did cannot compile."""
+    for variable in HIDING:
+        assert pool.call(CPU, "os:getenv", key=variable) == "-1"
 
 
 def test_calls_take_and_return_json_and_raise_what_the_function_raised(pool: Pool) -> None:
