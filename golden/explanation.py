@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import chain
 
 import numpy as np
@@ -73,6 +73,11 @@ class Trial:
         return [tuple(cause.name for cause in several) for several in (self.causes, *self.alike)]
 
     @property
+    def emulations(self) -> list[Emulation]:
+        """What a machine does that has the causes, and each that makes the same."""
+        return [emulation for several in (self.causes, *self.alike) if (emulation := together(several))]
+
+    @property
     def name(self) -> str:
         """The causes in words, with a few of those that make the same and are something else."""
         others: list[Cause] = []
@@ -103,12 +108,6 @@ class Explanation:
     def name(self) -> str:
         """What explains, in words; "" for nothing."""
         return ("either " if len(self.found) > 1 else "") + ", or ".join(trial.name for trial in self.found)
-
-    def admits(self, trial: Trial) -> bool:
-        """Whether these outputs, as far as they are wrong, pass under the causes of a ``trial`` of others too."""
-        if self.before.passes:
-            return True
-        return any(one.verdict.passes and set(one.names) & set(trial.names) for one in self.trials)
 
     @property
     def sentence(self) -> str:
@@ -148,15 +147,6 @@ def explain(
     else:
         found = search.explaining(latest)
     return Explanation(search.before, search.equal, tuple(trials), tuple(found), tuple(search.untried))
-
-
-def agreed(several: Sequence[Explanation]) -> Explanation:
-    """Return the first of ``several`` explanations, of outputs of one kernel, that the others admit; or none's."""
-    for one in several:
-        admitted = tuple(trial for trial in one.found if all(other.admits(trial) for other in several))
-        if admitted:
-            return replace(one, found=admitted)
-    return replace(several[0], found=())
 
 
 def _larger(latest: Sequence[Trial], singles: Sequence[Trial]) -> Iterator[tuple[Cause, ...]]:

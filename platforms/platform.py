@@ -104,11 +104,12 @@ class Platform:
     def __hash__(self) -> int:
         return hash(self.name)
 
-    # Hooks. All but sanitized and for_worker run in the worker.
     @property
     def worker_environment(self) -> dict[str, str]:
         """The environment variables of a process that is this platform's worker and nothing else."""
         return dict(self.environment)
+
+    # Hooks. All but sanitized and for_worker run in the worker.
 
     def prepare(self) -> None:
         """Get ready for kernel files to be imported.

@@ -29,7 +29,7 @@ from platforms.paradigm import paradigm_of
 from reports.agreement import PREFIX
 from reports.record import outcome
 from suites.accounts import account
-from suites.causes import at_once, explained
+from suites.causes import Effort, at_once, explained
 from suites.drawn import drawn
 from suites.goldens import Standard
 from suites.run import Run, mismatch
@@ -44,10 +44,10 @@ _SHRINKING = 20  # examples from which on a smaller case is looked for
 SHRINK_SECONDS = 2.0
 """How long the smallest cases of one operation and dtype are looked for, all pairs together."""
 
-EXPLAIN_SECONDS = 1.0
-"""How long causes of one operation and dtype are tried, after which no other answer is looked into."""
+RECOMPUTED = 150
+"""Golden results that are recomputed in search of causes of one operation and dtype: about a second's work."""
 
-UNTRIED = "causes not tried, for want of time"
+UNTRIED = "causes not tried, since those of others have taken the work that is granted"
 """What is said of a difference that is not looked into."""
 
 
@@ -124,8 +124,13 @@ class Agreement:
         return {"dtype": self.dtype, "cases": self.cases, "groups": [list(one) for one in self.groups], "pairs": pairs}
 
 
-def agreements(run: Run, subjects: Sequence[Subject], *, cases: Sequence[Case] | None = None) -> Iterator[Agreement]:
-    """Yield how ``subjects``, all of one operation, agree on ``cases`` or else on shared ones, for each dtype."""
+def agreements(
+    run: Run, subjects: Sequence[Subject], *, cases: Sequence[Case] | None = None, recomputed: int = RECOMPUTED
+) -> Iterator[Agreement]:
+    """Yield how ``subjects``, all of one operation, agree on ``cases`` or else on shared ones, for each dtype.
+
+    Causes are looked for until golden has been ``recomputed`` that often for a dtype.
+    """
     operation, examples = subjects[0].operation, settings().max_examples
     for dtype in operation.dtypes:
         able = [one for one in subjects if dtype in one.dtypes and dtype not in run.lacking(one)]
@@ -137,7 +142,8 @@ def agreements(run: Run, subjects: Sequence[Subject], *, cases: Sequence[Case] |
         else:
             shared = [case for case in cases if case.dtype == dtype]
         if shared:
-            yield _Comparison(run, able, shared, shrink=cases is None and examples >= _SHRINKING).agreement(dtype)
+            shrink = cases is None and examples >= _SHRINKING
+            yield _Comparison(run, able, shared, shrink=shrink, effort=Effort(recomputed)).agreement(dtype)
 
 
 def shared_cases(operation: Operation, dtype: str, number: int, budget: int) -> list[Case]:
@@ -188,12 +194,14 @@ def _described(pair: Pair) -> Iterator[str]:
 class _Comparison:
     """One comparison: the answers of every subject to every shared case."""
 
-    def __init__(self, run: Run, subjects: Sequence[Subject], cases: Sequence[Case], *, shrink: bool) -> None:
+    def __init__(
+        self, run: Run, subjects: Sequence[Subject], cases: Sequence[Case], *, shrink: bool, effort: Effort
+    ) -> None:
         self._run = run
         self._subjects = {subject.id: subject for subject in subjects}
         self._cases = cases
         self._known: dict[tuple[str, Case], str] = {}
-        self._explaining = 0.0
+        self._effort = effort
         self._answers = {name: self._answers_of(subject) for name, subject in self._subjects.items()}
         self._deadline = time.monotonic() + (SHRINK_SECONDS if shrink else 0.0)
 
@@ -262,28 +270,33 @@ class _Comparison:
 
     def _cause(self, one: str, other: str, case: Case) -> str:
         """Return what makes the two differ on ``case``: of either what explains it, else what an experiment shows."""
+        untried = self._effort.over and any((name, case) not in self._known for name in (one, other))
         known = {name: self._explained(name, case) for name in (one, other)}
         if any(known.values()):
             return "; ".join(f"{name}: {cause}" for name, cause in known.items() if cause)
+        shown = self._shown(one, other, case)
+        return "; ".join(filter(None, [shown, UNTRIED if untried else ""])) or "unexplained"
+
+    def _shown(self, one: str, other: str, case: Case) -> str:
+        """Return what the two make of whole numbers, where no sum is rounded, says of their difference; or ""."""
         plain = _on_whole_numbers(self._subjects[one].operation, case)
         first, second = (answer(self._run, self._subjects[name], plain) if plain else None for name in (one, other))
         if not first or not second:
-            return "unexplained" if self._explaining < EXPLAIN_SECONDS else UNTRIED
+            return ""
         if first.bits == second.bits:
             return "roundings (equal on whole numbers)"
         return "functions or quotients (different on whole numbers too)"
 
     def _explained(self, name: str, case: Case) -> str:
-        """Return what explains an answer; "" for nothing, or where there is too much to look at or no time is left."""
+        """Return what explains an answer; "" for nothing, or where there is too much to look at."""
         if (name, case) not in self._known:
             given, operation = self._answers[name][case], self._subjects[name].operation
-            said, started = "", time.monotonic()
-            if self._explaining < EXPLAIN_SECONDS and sum(output.size for output in given.outputs) <= BUDGET:
-                found = explained(operation, case, given.outputs, most=at_once(operation))
+            said = ""
+            if not self._effort.over and sum(output.size for output in given.outputs) <= BUDGET:
+                found = explained(operation, case, given.outputs, most=at_once(operation), effort=self._effort)
                 # Of what is right anyway, only a cause that makes the very bits says where it comes from.
                 telling = not found.before.passes or any(trial.equal == 1 for trial in found.found)
                 said = found.brief if telling else ""
-            self._explaining += time.monotonic() - started
             self._known[name, case] = said or given.accounted
         return self._known[name, case]
 

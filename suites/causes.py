@@ -2,30 +2,64 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from golden.case import Case
 from golden.causes import causes
-from golden.emulation import Emulation
-from golden.explanation import MOST, Explanation, explain
-from golden.judge import Golden
+from golden.emulation import Emulation, TooLongError
+from golden.explanation import MOST, Evaluate, Explanation, Trial, explain
+from golden.judge import Golden, judge_all
 from kernels.operation import Operation
-from suites.goldens import compute
+from suites.goldens import evaluate, inputs
 
 
-def explained(operation: Operation, case: Case, outputs: Sequence[np.ndarray], *, most: int = MOST) -> Explanation:
-    """Return what explains ``outputs`` of ``case``: sets of up to ``most`` causes."""
-    granted = operation.precision(case.dtype)
+@dataclass
+class Effort:
+    """How often golden may be recomputed in search of causes, and has been: what is begun is done to its end.
 
-    def evaluate(emulation: Emulation) -> dict[str, Golden]:
-        return compute(operation, case, replace(granted, emulated=emulation))
+    Counted, and not timed, so that every machine finds the same however busy it is.
+    """
 
+    most: float = math.inf
+    spent: int = 0
+
+    @property
+    def over(self) -> bool:
+        """Whether no other output is looked into."""
+        return self.spent >= self.most
+
+
+def explained(
+    operation: Operation,
+    case: Case,
+    outputs: Sequence[np.ndarray],
+    *,
+    most: int = MOST,
+    effort: Effort | None = None,
+) -> Explanation:
+    """Return what explains ``outputs`` of ``case``: sets of up to ``most`` causes, with ``effort`` noted."""
     stored = [form.dtype for form in operation.results(case).values()]
-    tried = causes(case.dtype, stored)
-    return explain(outputs, compute(operation, case, granted), tried, evaluate, most=most)
+    contract, recomputed = _goldens(operation, case, effort or Effort())
+    return explain(outputs, contract, causes(case.dtype, stored), recomputed, most=most)
+
+
+def withstanding(
+    found: Iterable[Trial], operation: Operation, case: Case, outputs: Sequence[np.ndarray], *, effort: Effort
+) -> tuple[Trial, ...]:
+    """Return which of ``found`` make ``outputs`` of another ``case`` right too, which are wrong without them."""
+    _, recomputed = _goldens(operation, case, effort)
+
+    def passes(emulation: Emulation) -> bool:
+        try:
+            return judge_all(recomputed(emulation), outputs).passes
+        except TooLongError:
+            return False
+
+    return tuple(trial for trial in found if any(passes(emulation) for emulation in trial.emulations))
 
 
 def at_once(operation: Operation) -> int:
@@ -33,3 +67,14 @@ def at_once(operation: Operation) -> int:
     products goes with how they are added up.
     """
     return 2 if operation.multiplies_matrices else 1
+
+
+def _goldens(operation: Operation, case: Case, effort: Effort) -> tuple[dict[str, Golden], Evaluate]:
+    """Return the contract's golden results of ``case``, and what recomputes them under an emulation."""
+    granted, (_, values) = operation.precision(case.dtype), inputs(operation, case)
+
+    def recomputed(emulation: Emulation) -> dict[str, Golden]:
+        effort.spent += 1
+        return evaluate(operation, case, replace(granted, emulated=emulation), values)
+
+    return evaluate(operation, case, granted, values), recomputed

@@ -81,12 +81,12 @@ class Goldens:
 
 def compute(operation: Operation, case: Case, precision: Precision) -> dict[str, Golden]:
     """Return the golden results of ``case`` under ``precision``, by name; of sampled rows where one is huge."""
-    _, values = _inputs(operation, case)
+    _, values = inputs(operation, case)
     return evaluate(operation, case, precision, values)
 
 
 def _compute(operation: Operation, case: Case, precision: Precision) -> Standard:
-    label, values = _inputs(operation, case)
+    label, values = inputs(operation, case)
     goldens = evaluate(operation, case, precision, values)
 
     def plain(changed: Mapping[str, np.ndarray]) -> tuple[np.ndarray, ...]:
@@ -96,7 +96,7 @@ def _compute(operation: Operation, case: Case, precision: Precision) -> Standard
     return Standard(values, goldens, teeth, precision, label)
 
 
-def _inputs(operation: Operation, case: Case) -> tuple[str, dict[str, np.ndarray]]:
+def inputs(operation: Operation, case: Case) -> tuple[str, dict[str, np.ndarray]]:
     """Return the digest of the inputs and their values; of a huge case those that its sampled rows need."""
     forms = operation.forms(case)
     made = make_inputs(case, forms)

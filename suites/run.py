@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import functools
 import hashlib
-import time
 import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 from hypothesis import settings
 from hypothesis.strategies import SearchStrategy
 
 from golden.case import Case
 from golden.dtypes import decode
-from golden.explanation import Explanation, agreed
 from golden.judge import Verdict, judge_all
 from kernels import strategies
 from platforms.outcome import Outcome, Result
@@ -28,9 +27,9 @@ from reports.record import VERDICTS, Record
 from reports.record import outcome as outcome_of
 from suites.accounts import account
 from suites.batches import turn
-from suites.causes import at_once, explained
-from suites.drawn import drawn
+from suites.causes import Effort
 from suites.goldens import Goldens, Standard
+from suites.inquiry import RECOMPUTED, Inquiry
 from suites.search import SHRINK_SECONDS, Search
 from suites.subject import Subject
 
@@ -39,18 +38,6 @@ SHORT_LIMIT = {False: 2.0, True: 20.0}
 
 LEAST_CASES = 6
 """Cases that every dtype gets, however many there are, where that many are asked for in all."""
-
-
-EVIDENCE = 2**10
-"""Elements of a result that are evidence enough for its cause, and not too many to try all single ones."""
-
-EXPLAIN_SECONDS = 60.0
-"""How long causes are looked for in one run, after which failures are told without theirs."""
-
-UNTRIED = (
-    f"cause not looked for: {EXPLAIN_SECONDS:.0f} s went into those of others; python -m suites.explain tries them"
-)
-"""What is said of such failures."""
 
 COSTLY = 6
 """How many times fewer cases a paradigm gets whose every case is built anew."""
@@ -67,6 +54,7 @@ class Run:
         replay_options: str = "",
         shrink_seconds: float = SHRINK_SECONDS,
         profile: Callable[[Platform], dict[str, Any] | None] = lambda platform: None,
+        effort: Effort | None = None,
     ) -> None:
         self.pool = pool
         self.bundle = bundle
@@ -77,7 +65,7 @@ class Run:
         self._measure = profile
         self._profiles: dict[str, dict[str, Any] | None] = {}
         self.latest: list[Record] = []
-        self._explaining = 0.0
+        self._inquiry = Inquiry(self._failing, effort or Effort(RECOMPUTED))
         self._slowest: dict[str, float] = {}
         self._patience: dict[str, float] = {}
 
@@ -210,33 +198,21 @@ class Run:
         return self._stated(said) if said != again else again
 
     def _explained(self, subject: Subject, failure: Record) -> Record:
-        """Return ``failure`` with its cause, going by the largest failing cases of its dtype that can be looked at.
+        """Return ``failure`` with its cause, as far as one is looked for and found."""
 
-        A case that has been made small is small evidence, so that a few others are looked at too.
-        """
-        if failure.verdict not in ("wrong", "drift"):
-            return failure
-        if self._explaining > EXPLAIN_SECONDS:
-            return replace(failure, cause=UNTRIED)
-        failing = [one for one in self.latest if (one.dtype, one.verdict) == (failure.dtype, failure.verdict)]
-        fitting = sorted((one for one in failing if 0 < one.elements <= EVIDENCE), key=lambda one: -one.elements)
-        others = drawn(subject.operation, 4, budget=EVIDENCE, dtype=failure.dtype) if fitting else []
-        cases = dict.fromkeys([*(Case.parse(one.case) for one in fitting[:2]), *others])
-        found = [one for one in (self._tried(subject, case) for case in cases) if one and not one.before.passes]
-        return replace(failure, cause=agreed(found).sentence) if found else failure
+        def kind(one: Record) -> tuple[str, ...]:
+            return one.implementation, one.platform, one.dtype, one.verdict
 
-    def _tried(self, subject: Subject, case: Case) -> Explanation | None:
-        """Return what explains the output of ``case``; None without one that can be looked at."""
+        alike = [one for one in self.latest if kind(one) == kind(failure)]
+        return replace(failure, cause=self._inquiry.cause(subject, failure, alike))
+
+    def _failing(self, subject: Subject, case: Case) -> list[np.ndarray] | None:
+        """Return what ``subject`` makes of ``case`` if that has the right form and does not pass, else None."""
         ran = self.execute(subject, case)
         if ran.status != "returned" or mismatch(subject, case, ran):
             return None
         outputs = [result.array for result in ran.results]
-        if sum(output.size for output in outputs) > EVIDENCE:
-            return None
-        started = time.monotonic()
-        found = explained(subject.operation, case, outputs, most=at_once(subject.operation))
-        self._explaining += time.monotonic() - started
-        return found
+        return None if judge_all(self.goldens.of(subject.operation, case).goldens, outputs).passes else outputs
 
     def judged(self, subject: Subject, case: Case, ran: Outcome, *, suite: str) -> Record:
         """Return the record of what came of a run, which has been written."""

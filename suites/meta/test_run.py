@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from golden.case import Case
+from golden.case import Case, TensorSpec
 from kernels.registry import load
 from platforms.cpu import Cpu
 from platforms.pool import Pool
 from reports.bundle import Bundle, read
+from suites.causes import Effort
+from suites.meta.cli import MUTANTS
 from suites.run import Run
 from suites.subject import Subject
 
@@ -67,3 +70,32 @@ def test_kernels_in_cuda_refuse_heads_that_their_lanes_do_not_hold() -> None:
         "",
         "written for heads of 128 elements at most",
     ]
+
+
+def test_causes_are_looked_for_once_a_kind_of_failure_and_no_longer_than_is_granted(tmp_path: Path) -> None:
+    catalogue = load([MUTANTS])
+    cut, overflowing = (
+        Subject(catalogue.operations[name.partition("/")[0]], catalogue.implementations[name], Cpu())
+        for name in ("gemm/torch/wrong_tf32_undeclared", "tanh/torch/wrong_quotient_of_exponentials")
+    )
+    products = [Case("gemm", "float32", {"m": 16, "n": 16, "k": k}) for k in (64, 48)]
+    wide = Case("tanh", "float32", {"x": [256]}, tensors={"x": TensorSpec("wide")})
+    effort = Effort(1)
+    with Pool(kernels=[MUTANTS]) as pool, Bundle.create(tmp_path / "bundle", {}) as bundle:
+        run = Run(pool=pool, bundle=bundle, effort=effort)
+
+        def said(subject: Subject, *cases: Case) -> str:
+            failure = run.replay(subject, cases, suite="meta")
+            assert failure
+            return failure.cause
+
+        first = said(cut, products[0])
+        spent = effort.spent
+        assert first.startswith("explained by: operands of matrix products cut to tf32")
+        assert spent > 1
+        assert said(cut, products[1]) == first  # it fails alike
+        assert said(overflowing, wide).startswith(f"cause not looked for: golden was recomputed {spent} times")
+        assert effort.spent == spent
+        effort.most = math.inf
+        assert not said(overflowing, wide).startswith("cause not looked for")
+        assert effort.spent > spent
