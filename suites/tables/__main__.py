@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -66,7 +67,7 @@ def _documents(asked: argparse.Namespace, catalogue: Catalogue) -> Iterator[tupl
     if "causes" in kinds:
         from suites.tables.causes import planted  # which needs torch
 
-        yield "causes", planted(catalogue.operations, seeds=5)
+        yield "causes", planted(seeds=5, processes=os.cpu_count() or 1)
     if "differences" in kinds and asked.bundle:
         yield "differences", explained_differences(asked.bundle)
     if "tightness" in kinds:

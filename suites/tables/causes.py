@@ -2,26 +2,41 @@
 
 from __future__ import annotations
 
+import sys
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from multiprocessing import get_context
+
+import torch
 
 from golden.causes import causes
-from golden.explanation import DOUBT, MOST, PROMISING, Explanation
+from golden.explanation import DOUBT, MOST, PROMISING
 from kernels.operation import Operation
+from kernels.registry import load
 from suites.causes import explained
 from suites.meta.planted import UNEXPLAINED, Plant, plants
 from suites.tables.markdown import document, table
 
 
-def planted(operations: Mapping[str, Operation], *, seeds: int) -> str:
-    """Return the document, from every planted drift on ``seeds`` inputs each."""
-    found: dict[str, list[tuple[Plant, Explanation]]] = defaultdict(list)
-    for plant in plants(seeds):
-        operation = operations[plant.case.operation]
-        found[plant.kind].append((plant, explained(operation, plant.case, plant.outputs(operation))))
-    everything = [one for several in found.values() for one in several]
-    known = [plant.right(said) for plant, said in everything if plant.expected != UNEXPLAINED]
-    unknown = [plant.right(said) for plant, said in everything if plant.expected == UNEXPLAINED]
+@dataclass(frozen=True)
+class _Kind:
+    """One kind of drift: how many of its inputs were told the right cause, and what was said of the first."""
+
+    name: str
+    kernel: str
+    known: bool
+    right: int
+    said: str
+    before: str
+    after: str
+
+
+def planted(*, seeds: int, processes: int) -> str:
+    """Return the document, from every planted drift on ``seeds`` inputs each; progress goes to standard error."""
+    found = list(_tried(seeds, processes))
+    known, unknown = (sum(one.right for one in found if one.known is known) for known in (True, False))
+    with_cause, without = (seeds * sum(one.known is known for one in found) for known in (True, False))
     return document(
         "Causes",
         "Where an output is not what it should be, golden is computed anew under one cause after another: a step "
@@ -31,14 +46,15 @@ def planted(operations: Mapping[str, Operation], *, seeds: int) -> str:
         "(`golden/explanation.py`). The smallest set of causes counts; those that cannot be told apart are all named. "
         f"Sets of up to {MOST} are tried: the {PROMISING} best ones with each other cause. "
         "`python -m suites.explain --case LINE --implementation ID --platform NAME` shows what was tried. "
-        "Made by `python -m suites.tables causes`.",
+        "Where the profile of a platform names causes, they come before others that make the same, and the sentence "
+        "says what was measured (`suites/measured.py`). Made by `python -m suites.tables causes`.",
         "## Drifts that were planted",
-        f"On outputs of PyTorch's kernels, {seeds} inputs each. Of {len(known)} with a known cause {sum(known)} "
-        f"({sum(known) / len(known):.0%}) were given it; of {len(unknown)} that must stay unexplained {sum(unknown)} "
+        f"On outputs of PyTorch's kernels, {seeds} inputs each. Of {with_cause} with a known cause {known} "
+        f"({known / with_cause:.0%}) were given it; of {without} that must stay unexplained {unknown} "
         "were left so.",
         table(
             ["planted", "kernel", "right", "what was said of the first", "error / bound", "after"],
-            [_row(kind, several) for kind, several in found.items()],
+            [_row(one, seeds) for one in found],
         ),
         "## Causes that are tried",
         "Of float32 tensors; others have fewer, or their own.",
@@ -46,13 +62,44 @@ def planted(operations: Mapping[str, Operation], *, seeds: int) -> str:
     )
 
 
-def _row(kind: str, several: list[tuple[Plant, Explanation]]) -> list[str]:
-    plant, said = several[0]
-    right = sum(plant.right(said) for plant, said in several)
-    after = f"{said.found[0].verdict.share:.3g}" if said.found else "-"
-    count = f"{right} of {len(several)}" if right == len(several) else f"**{right} of {len(several)}**"
-    kernel = f"{plant.case.operation}, {plant.case.dtype}"
-    return [kind, kernel, count, said.name or "unexplained", f"{said.before.share:.3g}", after]
+def _tried(seeds: int, processes: int) -> Iterator[_Kind]:
+    pieces = [(number, seeds) for number, _ in enumerate(plants())]
+    with get_context("spawn").Pool(processes, _open) as pool:
+        for done, one in enumerate(pool.imap(_kind, pieces), start=1):
+            print(f"causes: {done} of {len(pieces)}, {one.name}", file=sys.stderr, flush=True)
+            yield one
+
+
+_operations: dict[str, Operation] = {}
+
+
+def _open() -> None:
+    torch.set_num_threads(1)
+    _operations.update(load().operations)
+
+
+def _kind(piece: tuple[int, int]) -> _Kind:
+    """Return what is said of one plant, which does not travel between processes, on several inputs."""
+    number, seeds = piece
+    plant: Plant = list(plants())[number]
+    operation = _operations[plant.case.operation]
+    several = [replace(plant, case=replace(plant.case, seed=seed)) for seed in range(seeds)]
+    said = [explained(operation, one.case, one.outputs(operation)) for one in several]
+    first = said[0]
+    return _Kind(
+        name=plant.kind,
+        kernel=f"{plant.case.operation}, {plant.case.dtype}",
+        known=plant.expected != UNEXPLAINED,
+        right=sum(one.right(found) for one, found in zip(several, said, strict=True)),
+        said=first.name or "unexplained",
+        before=f"{first.before.share:.3g}",
+        after=f"{first.found[0].verdict.share:.3g}" if first.found else "-",
+    )
+
+
+def _row(kind: _Kind, seeds: int) -> list[str]:
+    count = f"{kind.right} of {seeds}" if kind.right == seeds else f"**{kind.right} of {seeds}**"
+    return [kind.name, kind.kernel, count, kind.said, kind.before, kind.after]
 
 
 def _steps() -> list[list[str]]:
