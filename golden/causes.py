@@ -27,11 +27,15 @@ FEWER_BITS = (14, 13)
 
 @dataclass(frozen=True)
 class Cause:
-    """One cause: ``what`` is done ``how``, in words, and the steps that it changes."""
+    """One cause: ``what`` is done ``how``, in words, and the steps that it changes.
+
+    ``evidence`` is what was measured of a platform and says that it does so; "" where nothing was.
+    """
 
     what: str
     how: str
     emulation: Emulation
+    evidence: str = ""
 
     @property
     def name(self) -> str:

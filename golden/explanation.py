@@ -73,6 +73,11 @@ class Trial:
         return [tuple(cause.name for cause in several) for several in (self.causes, *self.alike)]
 
     @property
+    def measured(self) -> bool:
+        """Whether there is evidence for each of the causes, beside what they make of this output."""
+        return all(cause.evidence for cause in self.causes)
+
+    @property
     def emulations(self) -> list[Emulation]:
         """What a machine does that has the causes, and each that makes the same."""
         return [emulation for several in (self.causes, *self.alike) if (emulation := together(several))]
@@ -81,7 +86,7 @@ class Trial:
     def name(self) -> str:
         """The causes in words, with a few of those that make the same and are something else."""
         others: list[Cause] = []
-        for several in self.alike:
+        for several in () if self.measured else self.alike:
             (*_, cause) = set(several) - {*self.causes, *others} or several
             others += [] if _same_rounding(cause, (*self.causes, *others)) else [cause]
         whats = {cause.what for cause in self.causes}
@@ -121,7 +126,8 @@ class Explanation:
             return ""
         before, after = (_share(verdict) for verdict in (self.before, self.found[0].verdict))
         equal = ", bit for bit" if self.found[0].equal == 1 else ""
-        return f"{self.name} ({before} of the bound -> {after}{equal})"
+        evidence = "; ".join(dict.fromkeys(filter(None, (cause.evidence for cause in self.found[0].causes))))
+        return f"{self.name} ({before} of the bound -> {after}{equal}{evidence and f'; measured of {evidence}'})"
 
 
 def explain(
@@ -134,7 +140,8 @@ def explain(
 ) -> Explanation:
     """Return what explains ``outputs`` that are not the ``contract``'s golden results: sets of up to ``most`` causes.
 
-    ``evaluate`` computes golden results under an emulation, and may raise TooLongError.
+    ``evaluate`` computes golden results under an emulation, and may raise TooLongError. Of causes that make the same,
+    the first gives all its name.
     """
     search = _Search(outputs, contract, evaluate)
     singles = list(search.tried((cause,) for cause in causes))
@@ -200,11 +207,15 @@ class _Search:
                 yield trial
 
     def explaining(self, trials: Iterable[Trial]) -> list[Trial]:
-        """Return those of ``trials`` that explain, and that the best of them is not better than."""
+        """Return those of ``trials`` that explain, and that the best of them is not better than.
+
+        Where measurements speak for some of them, those alone.
+        """
         least = math.log(max(self._count, 1)) - math.log(DOUBT)
         good = [trial for trial in trials if trial.explains(least)]
         best = max((trial.gain for trial in good), default=0.0)
-        return sorted((one for one in good if one.gain > best + math.log(DOUBT)), key=lambda one: -one.gain)
+        rivals = sorted((one for one in good if one.gain > best + math.log(DOUBT)), key=lambda one: -one.gain)
+        return [one for one in rivals if one.measured] or rivals
 
     def _gain(self, goldens: Mapping[str, Golden]) -> tuple[float, float, float]:
         """Return the gain, the one that is sure, and the share of moved elements that are met."""

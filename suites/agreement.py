@@ -293,7 +293,8 @@ class _Comparison:
             given, operation = self._answers[name][case], self._subjects[name].operation
             said = ""
             if not self._effort.over and sum(output.size for output in given.outputs) <= BUDGET:
-                found = explained(operation, case, given.outputs, most=at_once(operation), effort=self._effort)
+                known, most = self._run.measured(self._subjects[name], case.dtype), at_once(operation)
+                found = explained(operation, case, given.outputs, measured=known, most=most, effort=self._effort)
                 # Of what is right anyway, only a cause that makes the very bits says where it comes from.
                 telling = not found.before.passes or any(trial.equal == 1 for trial in found.found)
                 said = found.brief if telling else ""

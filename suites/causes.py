@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from golden.case import Case
-from golden.causes import causes
+from golden.causes import Cause, causes
 from golden.emulation import Emulation, TooLongError
 from golden.explanation import MOST, Evaluate, Explanation, Trial, explain
 from golden.judge import Golden, judge_all
@@ -38,13 +38,19 @@ def explained(
     case: Case,
     outputs: Sequence[np.ndarray],
     *,
+    measured: Sequence[Cause] = (),
     most: int = MOST,
     effort: Effort | None = None,
 ) -> Explanation:
-    """Return what explains ``outputs`` of ``case``: sets of up to ``most`` causes, with ``effort`` noted."""
+    """Return what explains ``outputs`` of ``case``: sets of up to ``most`` causes, with ``effort`` noted.
+
+    Causes that were ``measured`` come before all others, which include none that does the same.
+    """
     stored = [form.dtype for form in operation.results(case).values()]
+    known = {one.emulation for one in measured}
+    others = [one for one in causes(case.dtype, stored) if one.emulation not in known]
     contract, recomputed = _goldens(operation, case, effort or Effort())
-    return explain(outputs, contract, causes(case.dtype, stored), recomputed, most=most)
+    return explain(outputs, contract, [*measured, *others], recomputed, most=most)
 
 
 def withstanding(

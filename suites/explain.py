@@ -21,8 +21,11 @@ from golden.judge import EXACT
 from kernels.registry import KernelFileError, load
 from platforms.detect import DetectionError, detect
 from platforms.gather import probe
+from platforms.platform import Platform
 from platforms.pool import Pool, WorkerError
+from platforms.profile.kept import kept
 from suites.causes import explained
+from suites.measured import Answers, measured
 from suites.run import mismatch
 from suites.subject import Selection, SelectionError, Subject, select
 
@@ -39,15 +42,23 @@ def main(arguments: Sequence[str] | None = None) -> int:
         subject.operation.check(case)
         with Pool(kernels=asked.kernels) as pool:
             ran = pool.run(subject.platform, subject.implementation.id, case)
+            profile = _profile(pool, subject.platform)
     except _WRONG_USE as error:
         print(f"explain: {error}", file=sys.stderr)
         return 2
     if ran.status != "returned" or mismatch(subject, case, ran):
         print(f"explain: {ran.status}: {mismatch(subject, case, ran) or ran.message}", file=sys.stderr)
         return 2
-    found = explained(subject.operation, case, [result.array for result in ran.results])
+    known = measured(profile, subject.operation, subject.implementation.id, case.dtype)
+    found = explained(subject.operation, case, [result.array for result in ran.results], measured=known)
     print(rendered(found, full=asked.full))
     return 0 if found.found or found.before.status == EXACT else 1
+
+
+def _profile(pool: Pool, platform: Platform) -> Answers:
+    """Return the answers of the platform's profile; where none has been kept, a brief one is measured."""
+    profile = kept(pool, platform, "full", measure=False) or kept(pool, platform, "brief")
+    return profile["answers"] if profile else ()
 
 
 def rendered(found: Explanation, *, full: bool = False) -> str:

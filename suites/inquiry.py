@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from golden.case import Case
+from golden.causes import Cause
 from reports.record import Record
 from suites.causes import Effort, at_once, explained, withstanding
 from suites.drawn import drawn
@@ -27,10 +28,11 @@ Failing = Callable[[Subject, Case], "list[np.ndarray] | None"]
 
 
 class Inquiry:
-    """The search for causes in one run, with as much ``effort`` as it is given."""
+    """The search for causes in one run, those that were ``measured`` first, with as much ``effort`` as it is given."""
 
-    def __init__(self, failing: Failing, effort: Effort) -> None:
+    def __init__(self, failing: Failing, measured: Callable[[Subject, str], list[Cause]], effort: Effort) -> None:
         self._failing = failing
+        self._measured = measured
         self._effort = effort
         self._known: dict[tuple[str, str, str], str] = {}
 
@@ -62,7 +64,8 @@ class Inquiry:
     def _sentence(self, subject: Subject, evidence: Sequence[tuple[Case, list[np.ndarray]]]) -> str:
         operation, effort = subject.operation, self._effort
         for searched in evidence[:_SEARCHED]:
-            said = explained(operation, *searched, most=at_once(operation), effort=effort)
+            known = self._measured(subject, searched[0].dtype)
+            said = explained(operation, *searched, measured=known, most=at_once(operation), effort=effort)
             holding = said.found
             for one in evidence:
                 if one is not searched:

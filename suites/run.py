@@ -14,6 +14,7 @@ from hypothesis import settings
 from hypothesis.strategies import SearchStrategy
 
 from golden.case import Case
+from golden.causes import Cause
 from golden.dtypes import decode
 from golden.judge import Verdict, judge_all
 from kernels import strategies
@@ -30,6 +31,7 @@ from suites.batches import turn
 from suites.causes import Effort
 from suites.goldens import Goldens, Standard
 from suites.inquiry import RECOMPUTED, Inquiry
+from suites.measured import measured
 from suites.search import SHRINK_SECONDS, Search
 from suites.subject import Subject
 
@@ -65,7 +67,7 @@ class Run:
         self._measure = profile
         self._profiles: dict[str, dict[str, Any] | None] = {}
         self.latest: list[Record] = []
-        self._inquiry = Inquiry(self._failing, effort or Effort(RECOMPUTED))
+        self._inquiry = Inquiry(self._failing, self.measured, effort or Effort(RECOMPUTED))
         self._slowest: dict[str, float] = {}
         self._patience: dict[str, float] = {}
 
@@ -95,6 +97,11 @@ class Run:
         profile = self._profiles[platform.name] = self._measure(platform)
         if profile:
             self.bundle.update_environment(f"{PROFILE}{platform.name}", profile)
+
+    def measured(self, subject: Subject, dtype: str) -> list[Cause]:
+        """Return the causes of differences that the profile of the subject's platform names."""
+        answers = (self.profile(subject.platform) or {}).get("answers", ())
+        return measured(answers, subject.operation, subject.implementation.id, dtype)
 
     def one(self, subject: Subject, case: Case, *, suite: str, contract: str = "", checked: bool = True) -> Record:
         """Run ``case`` on ``subject``; return the record, which has been written.

@@ -1,0 +1,124 @@
+"""What a platform's profile says of causes: those that its probes have measured, in the words of their answers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+
+from golden.causes import Cause
+from golden.dtypes import dtype_of
+from golden.emulation import FORMATS, Emulation, MatrixUnit, Rounding, Sums
+from kernels.operation import Operation
+
+Answers = Sequence[Mapping[str, str]]
+"""Answers of a profile: each with ``machine``, ``topic``, ``subject`` and ``answer``."""
+
+_MODES = {
+    "nearest even": "nearest",
+    "nearest away": "away",
+    "truncated": "truncated",
+    "toward zero": "truncated",
+}
+_ORDER = re.compile(
+    r"(?:blocks of (?P<chunk>\d+), each )?(?:(?P<width>\d+) at a time|sequential)(?:, then sequential)?"
+)
+_BITS = re.compile(r"(?P<bits>\d+) bits, (?P<mode>.+)")
+_HALF = FORMATS["float16"][0]
+
+
+def measured(answers: Answers, operation: Operation, implementation: str, dtype: str) -> list[Cause]:
+    """Return the causes that ``answers`` name for tensors of ``dtype``, with those words as their evidence.
+
+    Of sums and matrix products counts what was asked of the implementation itself; products of other operations are
+    taken to be added up as by the first matrix product of their paradigm. Numbers are taken and stored as in all of it.
+    """
+    _, paradigm, _ = implementation.split("/")
+    of_paradigm = (one["machine"] for one in answers if one["machine"].startswith(f"gemm/{paradigm}/"))
+    products = implementation if operation.name == "gemm" else next(of_paradigm, "")
+    found = [
+        *(_of_products(_Told(answers, products, dtype), dtype) if operation.multiplies_matrices else ()),
+        *_of_sums(_Told(answers, implementation, dtype)),
+        *_of_numbers(_Told(answers, paradigm, dtype), dtype),
+    ]
+    return [one for one in found if one.changes]
+
+
+class _Told:
+    """What one machine was found to do with tensors of one dtype."""
+
+    def __init__(self, answers: Answers, machine: str, dtype: str) -> None:
+        mine = [one for one in answers if one["machine"] == machine]
+        self._answers = {one["topic"]: one["answer"] for one in mine if one["subject"] == dtype}
+        self.conversions = {one["subject"]: one["answer"] for one in mine if one["topic"] == "rounding of conversions"}
+        self._machine = machine
+
+    def __call__(self, topic: str) -> str:
+        return self._answers.get(topic, "")
+
+    def cause(self, what: str, how: object, emulation: Emulation, *topics: str) -> Cause:
+        """Return a cause whose evidence are the answers on ``topics``."""
+        return Cause(what, str(how), emulation, self.evidence(*((topic, self(topic)) for topic in topics)))
+
+    def evidence(self, *said: tuple[str, str]) -> str:
+        return f"{self._machine}: {', '.join(f'{topic} ({answer})' for topic, answer in said)}"
+
+
+def _of_products(told: _Told, dtype: str) -> Iterator[Cause]:
+    taken, what = told("operands of products"), "operands of matrix products"
+    name, _, mode = taken.partition(", ")
+    if name in FORMATS and mode in _MODES:
+        rounding = Rounding(name, _MODES[mode])
+        yield told.cause(what, rounding, Emulation(operands=rounding), "operands of products")
+    if told("subnormal operands of products") == "flushed":
+        rounding = Rounding(dtype, flushed=True)
+        yield told.cause(what, rounding, Emulation(operands=rounding), "subnormal operands of products")
+    order, accumulator, alignment = (
+        told(topic) for topic in ("order of products", "accumulator of products", "alignment of products added at once")
+    )
+    steps, held, kept = _ORDER.fullmatch(order), _BITS.fullmatch(accumulator), _BITS.fullmatch(alignment)
+    if not steps or not held or held["mode"] not in _MODES:
+        return
+    width, chunk = int(steps["width"] or 1), int(steps["chunk"]) if steps["chunk"] else None
+    topics = ["order of products", "accumulator of products"]
+    if kept:
+        unit = MatrixUnit(width, int(kept["bits"]), int(held["bits"]), chunk)
+        topics.append("alignment of products added at once")
+        yield told.cause("matrix products added", unit, Emulation(unit=unit), *topics)
+    elif sums := _sums(held, width, chunk):
+        yield told.cause("sums", sums, Emulation(sums=sums), *topics)
+
+
+def _of_sums(told: _Told) -> Iterator[Cause]:
+    steps, held = _ORDER.fullmatch(told("order of sums")), _BITS.fullmatch(told("accumulator of sums"))
+    if steps and held and held["mode"] in _MODES:
+        chunk = int(steps["chunk"]) if steps["chunk"] else None
+        if sums := _sums(held, int(steps["width"] or 1), chunk):
+            yield told.cause("sums", sums, Emulation(sums=sums), "order of sums", "accumulator of sums")
+
+
+def _sums(held: re.Match[str], width: int, chunk: int | None) -> Sums | None:
+    """Return the sums of an accumulator that ``held`` describes; None for one wider than can be followed."""
+    bits = int(held["bits"])
+    if bits > FORMATS["float32"][0]:
+        return None
+    return Sums(bits, _MODES[held["mode"]], "float16" if bits == _HALF else "float32", width, chunk)
+
+
+def _of_numbers(told: _Told, dtype: str) -> Iterator[Cause]:
+    flushed = Rounding(dtype, flushed=True) if dtype_of(dtype).is_float else None
+    if flushed and told("subnormal operands") == "flushed":
+        yield told.cause("inputs", flushed, Emulation(inputs=flushed), "subnormal operands")
+    if flushed and told("subnormal results") == "flushed":
+        yield told.cause("results", flushed, Emulation(result=(flushed,)), "subnormal results")
+    for subject, answer in told.conversions.items():
+        source, _, target = subject.partition(" to ")
+        mode, _, way = answer.partition(", through ")
+        # Narrow tensors are computed in float32, and only casts have a format of their own to come from.
+        if dtype not in (source, target) or (target == dtype and source != "float32"):
+            continue
+        if mode not in _MODES or (mode == "nearest even" and not way):
+            continue
+        last = Rounding(target, _MODES[mode])
+        emulation = Emulation(result=(Rounding(way), last) if way else (last,))
+        evidence = told.evidence((f"rounding of {subject}", answer))
+        yield Cause("results", f"rounded twice, to {way} first" if way else str(last), emulation, evidence)

@@ -1,0 +1,109 @@
+"""Are the causes that a profile names tried first, told with what was measured, and not believed against the output?"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from golden.causes import Cause
+from golden.emulation import Emulation, MatrixUnit, Rounding, Sums
+from kernels.registry import load
+from suites.causes import explained
+from suites.goldens import compute
+from suites.measured import measured
+from suites.meta.planted import Plant, plants
+
+OPERATIONS = load().operations
+GEMM = OPERATIONS["gemm"]
+LIBRARY, KERNEL = "gemm/torch/tf32", "gemm/triton/tf32"
+
+
+def _answers(machine: str, subject: str, **said: str) -> list[dict[str, str]]:
+    topics = {name.replace("_", " "): answer for name, answer in said.items()}
+    return [{"machine": machine, "topic": topic, "subject": subject, "answer": said} for topic, said in topics.items()]
+
+
+H200 = [
+    *_answers(
+        LIBRARY,
+        "float32",
+        operands_of_products="tf32, nearest even",
+        order_of_products="blocks of 32, each 8 at a time, then sequential",
+        accumulator_of_products="24 bits, toward zero",
+        alignment_of_products_added_at_once="26 bits, toward zero",
+    ),
+    *_answers(KERNEL, "float32", operands_of_products="tf32, truncated", order_of_products="irregular"),
+]
+"""Some of what an H200 answered."""
+
+
+def _planted(kind: str) -> Plant:
+    return next(plant for plant in plants() if plant.kind == kind)
+
+
+def _emulations(found: list[Cause]) -> list[Emulation]:
+    return [cause.emulation for cause in found]
+
+
+def test_answers_on_products_are_causes_and_their_evidence() -> None:
+    rounded, added = measured(H200, GEMM, LIBRARY, "float32")
+    assert rounded.name == "operands of matrix products rounded to tf32"
+    assert rounded.evidence == "gemm/torch/tf32: operands of products (tf32, nearest even)"
+    assert added.emulation == Emulation(unit=MatrixUnit(8, 26, 24, chunk=32))
+    assert "alignment of products added at once (26 bits, toward zero)" in added.evidence
+
+
+def test_each_implementation_of_products_answers_for_itself_and_the_first_for_other_operations() -> None:
+    assert _emulations(measured(H200, GEMM, KERNEL, "float32")) == [Emulation(operands=Rounding("tf32", "truncated"))]
+    for other in ("gemm/torch/eager", "gemm/inductor/compiled"):
+        assert measured(H200, GEMM, other, "float32") == []
+    attention = measured(H200, OPERATIONS["attention"], "attention/torch/eager", "float32")
+    assert attention == measured(H200, GEMM, LIBRARY, "float32")
+    assert measured(H200, OPERATIONS["softmax"], "softmax/torch/eager", "float32") == []
+    assert measured(H200, GEMM, LIBRARY, "float16") == []
+
+
+def test_answers_on_sums_and_numbers_are_causes_where_they_are_not_the_usual() -> None:
+    sums, numbers = "sum/torch/eager", "torch"
+    said = [
+        *_answers(sums, "float16", order_of_sums="sequential", accumulator_of_sums="11 bits, nearest even"),
+        *_answers(sums, "float64", order_of_sums="sequential", accumulator_of_sums="53 bits, nearest even"),
+        *_answers(numbers, "float16", subnormal_operands="flushed", subnormal_results="kept"),
+        *_answers(numbers, "float32 to float16", rounding_of_conversions="toward zero"),
+        *_answers(numbers, "float32 to bfloat16", rounding_of_conversions="nearest even"),
+    ]
+    assert _emulations(measured(said, OPERATIONS["sum"], sums, "float16")) == [
+        Emulation(sums=Sums(11, "nearest", "float16")),
+        Emulation(inputs=Rounding("float16", flushed=True)),
+        Emulation(result=(Rounding("float16", "truncated"),)),
+    ]
+    for dtype in ("float64", "bfloat16"):
+        assert measured(said, OPERATIONS["sum"], sums, dtype) == []
+
+
+def test_a_measured_cause_is_named_alone_and_with_its_evidence() -> None:
+    plant = _planted("tf32 operands, rounded")
+    outputs = plant.outputs(GEMM)
+    before = explained(GEMM, plant.case, outputs)
+    after = explained(GEMM, plant.case, outputs, measured=measured(H200, GEMM, LIBRARY, "float32"))
+    assert before.name.startswith("operands of matrix products rounded to tf32 or rounded, ties away, to tf32 or")
+    assert after.name == "operands of matrix products rounded to tf32"
+    assert after.brief.endswith("measured of gemm/torch/tf32: operands of products (tf32, nearest even))")
+
+
+def test_what_was_measured_is_not_believed_where_the_output_says_otherwise() -> None:
+    plant = _planted("tf32 operands, cut")
+    found = explained(GEMM, plant.case, plant.outputs(GEMM), measured=measured(H200, GEMM, LIBRARY, "float32"))
+    assert plant.right(found)
+    assert "measured" not in found.brief
+
+
+def test_a_unit_that_only_the_profile_knows_is_recognized() -> None:
+    case = replace(_planted("tf32 operands, rounded").case, seed=3)
+    known = measured(H200, GEMM, LIBRARY, "float32")
+    both = Emulation(operands=known[0].emulation.operands, unit=known[1].emulation.unit)
+    made = compute(GEMM, case, replace(GEMM.precision("float32"), emulated=both))["out"].nominal
+    found = explained(GEMM, case, [np.array(made)], measured=known, most=2)
+    assert [trial.causes for trial in found.found] == [tuple(known)]
+    assert "bit for bit" in found.brief
