@@ -36,6 +36,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         default=[],
         help="only this operation, whose rows replace those of it in the written table; repeatable",
     )
+    parser.add_argument("-j", type=int, default=os.cpu_count() or 1, help="for causes: processes (default: all cores)")
     asked = parser.parse_args(arguments)
     unknown = [kind for kind in asked.kinds if kind not in KINDS]
     if unknown:
@@ -67,7 +68,7 @@ def _documents(asked: argparse.Namespace, catalogue: Catalogue) -> Iterator[tupl
     if "causes" in kinds:
         from suites.tables.causes import planted  # which needs torch
 
-        yield "causes", planted(seeds=5, processes=os.cpu_count() or 1)
+        yield "causes", planted(seeds=5, processes=asked.j)
     if "differences" in kinds and asked.bundle:
         yield "differences", explained_differences(asked.bundle)
     if "tightness" in kinds:
