@@ -1,8 +1,8 @@
 """The architectures that kernels are compiled for where there is no device, and the limits of each.
 
-Sources: NVIDIA, CUDA C++ Programming Guide, "Technical Specifications per Compute Capability" (shared memory of a
-block, registers of a thread); AMD, the instruction set guides of MI200, MI300, CDNA 4, RDNA 3 and RDNA 4 (LDS of a
-workgroup, lanes of a wave, vector registers of a lane).
+Sources: NVIDIA, CUDA C++ Programming Guide, "Technical Specifications per Compute Capability" (threads and shared
+memory of a block, registers of a thread), and PTX ISA, "Tensor Memory" (its columns); AMD, the instruction set guides
+of MI200, MI300, CDNA 4, RDNA 3 and RDNA 4 (LDS of a workgroup, lanes of a wave, vector registers of a lane).
 """
 
 from __future__ import annotations
@@ -23,6 +23,8 @@ class Architecture:
         shared: bytes of shared memory (LDS) that one block may have.
         registers: 32-bit registers that one thread may have.
         matrix: the matrix instructions that it has, as families; the best first.
+        tensor_memory: columns of tensor memory that one block may have.
+        threads: threads that one block may have.
     """
 
     name: str
@@ -31,6 +33,8 @@ class Architecture:
     shared: int
     registers: int
     matrix: tuple[str, ...]
+    tensor_memory: int = 0
+    threads: int = 1024
 
     @property
     def number(self) -> int | str:
@@ -46,7 +50,7 @@ ARCHITECTURES = {
         Architecture("sm_86", "cuda", 32, 99 * KIB, 255, ("mma",)),
         Architecture("sm_89", "cuda", 32, 99 * KIB, 255, ("mma",)),
         Architecture("sm_90", "cuda", 32, 227 * KIB, 255, ("wgmma", "mma")),
-        Architecture("sm_100", "cuda", 32, 227 * KIB, 255, ("tcgen05", "mma")),
+        Architecture("sm_100", "cuda", 32, 227 * KIB, 255, ("tcgen05", "mma"), tensor_memory=512),
         Architecture("sm_120", "cuda", 32, 99 * KIB, 255, ("mma",)),
         Architecture("gfx90a", "hip", 64, 64 * KIB, 512, ("mfma",)),
         Architecture("gfx942", "hip", 64, 64 * KIB, 512, ("mfma",)),

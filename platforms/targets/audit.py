@@ -4,22 +4,16 @@ from __future__ import annotations
 
 import fnmatch
 import os
-import tempfile
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from triton import knobs
-
-from kernels.registry import Catalogue
+from kernels.registry import Catalogue, Implementation
 from platforms.targets.architecture import Architecture
 from platforms.targets.known import Known
-from platforms.targets.launch import Launch, launches
 from platforms.targets.reading import Reading
+from platforms.targets.toolchain import PARADIGMS, Build, Toolchain, toolchain
 from platforms.targets.workers import compiled
-
-PARADIGM = "triton"
-"""The paradigm whose compiler needs no device."""
 
 TIME_LIMIT = 60.0
 """Seconds that one compilation may take; a few would take minutes."""
@@ -48,7 +42,7 @@ class Compiled:
 class Audit:
     """What was asked for, what came out, and of what nobody could say anything, with the reason."""
 
-    compiler: str
+    compilers: tuple[str, ...]
     targets: tuple[str, ...]
     uses: list[Use] = field(default_factory=list)
     compiled: dict[str, Compiled] = field(default_factory=dict)
@@ -57,7 +51,7 @@ class Audit:
     def to_value(self) -> dict[str, Any]:
         """Return this audit as JSON values."""
         return {
-            "compiler": self.compiler,
+            "compilers": list(self.compilers),
             "targets": list(self.targets),
             "uses": [[one.implementation, one.dtype, one.key, list(one.targets)] for one in self.uses],
             "compiled": {
@@ -70,7 +64,7 @@ class Audit:
     @classmethod
     def from_value(cls, value: dict[str, Any]) -> Audit:
         """Return the audit that :meth:`to_value` made ``value`` of."""
-        made = cls(value["compiler"], tuple(value["targets"]), unaudited=value["unaudited"])
+        made = cls(tuple(value["compilers"]), tuple(value["targets"]), unaudited=value["unaudited"])
         made.uses = [Use(name, dtype, key, tuple(targets)) for name, dtype, key, targets in value["uses"]]
         for key, (kernel, configuration, readings) in value["compiled"].items():
             known = {one["target"]: Reading.from_value(one) for one in readings}
@@ -91,85 +85,105 @@ def audit(
 ) -> Audit:
     """Return the audit of the implementations whose ids match one of ``patterns``, in ``dtypes`` or all of theirs.
 
-    ``progress`` is told how many compilations of how many are done. Raises RuntimeError in a process in which Triton
-    interprets.
+    ``progress`` is told how many compilations of how many are done.
     """
-    if knobs.runtime.interpret:
-        raise RuntimeError("TRITON_INTERPRET is set, and what is interpreted is not compiled: unset it")
-    made = Audit(_compiler(), tuple(one.name for one in architectures))
-    wanted = _gathered(made, catalogue, architectures, patterns, dtypes)
+    made = Audit((), tuple(one.name for one in architectures))
     known = known or Known()
-    tasks = [
-        (launch, one) for by_target in wanted.values() for one in architectures for launch in [by_target[one.name]]
-    ]
-    keys = [key for key in wanted for _ in architectures]
-    readings = [known.get(*task) for task in tasks]
-    missing = [number for number, reading in enumerate(readings) if reading is None]
-    progress(len(tasks) - len(missing), len(tasks))
-    with tempfile.TemporaryDirectory() as folder:
-        before, knobs.cache.dir = knobs.cache.dir, folder  # what is found there is not compiled, and says less
-        try:
-            todo = [tasks[number] for number in missing]
-            done = compiled(todo, jobs=jobs or len(os.sched_getaffinity(0)), time_limit=time_limit)
-            for count, (number, reading) in enumerate(done, start=len(tasks) - len(missing) + 1):
-                readings[missing[number]] = reading
-                known.add(todo[number][0], reading)
-                progress(count, len(tasks))
-        finally:
-            knobs.cache.dir = before
-    for key, found in zip(keys, readings, strict=True):
-        if found is not None:
-            made.compiled[key].readings[found.target] = found
+    tasks = list(_tasks(made, catalogue, architectures, patterns, dtypes))
+    left = []
+    for task in tasks:
+        if reading := known.get(task.compiler, task.build, task.architecture):
+            made.compiled[task.key].readings[reading.target] = reading
+        else:
+            left.append(task)
+    progress(len(tasks) - len(left), len(tasks))
+    pairs = [(task.build, task.architecture) for task in left]
+    done = compiled(pairs, jobs=jobs or len(os.sched_getaffinity(0)), time_limit=time_limit)
+    for count, (number, reading) in enumerate(done, start=len(tasks) - len(left) + 1):
+        made.compiled[left[number].key].readings[reading.target] = reading
+        known.add(left[number].compiler, left[number].build, reading)
+        progress(count, len(tasks))
     return made
 
 
-def _gathered(
+@dataclass(frozen=True)
+class _Task:
+    """A build to be compiled for an architecture."""
+
+    compiler: str
+    build: Build
+    architecture: Architecture
+
+    @property
+    def key(self) -> str:
+        return self.build.key
+
+
+def _tasks(
     made: Audit,
     catalogue: Catalogue,
     architectures: Sequence[Architecture],
-    patterns: Iterable[str],
+    patterns: Sequence[str],
     dtypes: Sequence[str],
-) -> dict[str, dict[str, Launch]]:
-    """Note the uses, and return for each launch how it would be made on each architecture.
+) -> Iterator[_Task]:
+    """Note in ``made`` what is launched and what nobody knows, and yield what is to be compiled."""
+    chosen = [one for one in catalogue.implementations.values() if any(fnmatch.fnmatch(one.id, it) for it in patterns)]
+    for paradigm in PARADIGMS:
+        made.unaudited |= {what: why for what, why in catalogue.absent.items() if what.endswith(f"/{paradigm}")}
+        implementations = [one for one in chosen if one.paradigm == paradigm]
+        if not implementations:
+            continue
+        try:
+            tools = toolchain(paradigm)
+        except RuntimeError as error:
+            made.unaudited[f"what is written in {paradigm}"] = str(error)
+            continue
+        made.compilers = tuple(dict.fromkeys([*made.compilers, tools.compiler]))
+        there = [one for one in architectures if one.backend in tools.backends]
+        launched: dict[str, dict[str, Build]] = {}
+        for implementation in implementations:
+            for dtype in implementation.dtypes or catalogue.operations[implementation.operation].dtypes:
+                if not dtypes or dtype in dtypes:
+                    _launch(made, launched, tools, catalogue, implementation, dtype, there)
+        for key, by_target in launched.items():
+            some = next(iter(by_target.values()))
+            made.compiled[key] = Compiled(some.name, some.configuration)
+            everywhere = _everywhere(by_target, there)
+            yield from (_Task(tools.compiler, everywhere[one.name], one) for one in there)
 
-    One that makes no such launch gets that of another, of its own vendor if there is one: the question is then what
+
+def _launch(
+    made: Audit,
+    launched: dict[str, dict[str, Build]],
+    tools: Toolchain,
+    catalogue: Catalogue,
+    implementation: Implementation,
+    dtype: str,
+    architectures: Sequence[Architecture],
+) -> None:
+    """Add what an implementation launches in a dtype to ``launched``, by key and architecture."""
+    places: dict[str, list[str]] = {}
+    for one in architectures:
+        try:
+            found = tools.builds(catalogue.operations[implementation.operation], implementation, dtype, one)
+        except Exception as error:  # what it is, is why nobody knows
+            made.unaudited[f"{implementation.id} {dtype} on {one.name}"] = f"{type(error).__name__}: {error}"
+            continue
+        for build in found:
+            launched.setdefault(build.key, {})[one.name] = build
+            places.setdefault(build.key, []).append(one.name)
+    made.uses += [Use(implementation.id, dtype, key, tuple(names)) for key, names in places.items()]
+
+
+def _everywhere(by_target: dict[str, Build], architectures: Sequence[Architecture]) -> dict[str, Build]:
+    """Return how a build is made on each architecture.
+
+    One that does not launch it gets that of another, of its own vendor if there is one: the question is then what
     became of a configuration that was chosen elsewhere.
     """
-    launched: dict[str, dict[str, Launch]] = {}
-    for implementation in catalogue.implementations.values():
-        if implementation.paradigm != PARADIGM or not any(fnmatch.fnmatch(implementation.id, one) for one in patterns):
-            continue
-        operation = catalogue.operations[implementation.operation]
-        for dtype in implementation.dtypes or operation.dtypes:
-            if dtypes and dtype not in dtypes:
-                continue
-            chosen: dict[str, list[str]] = {}
-            for one in architectures:
-                try:
-                    found = launches(operation, implementation, dtype, one)
-                except Exception as error:  # what it is, is why nobody knows
-                    made.unaudited[f"{implementation.id} {dtype} on {one.name}"] = f"{type(error).__name__}: {error}"
-                    continue
-                for launch in found:
-                    launched.setdefault(launch.key, {})[one.name] = launch
-                    chosen.setdefault(launch.key, []).append(one.name)
-            made.uses += [Use(implementation.id, dtype, key, tuple(names)) for key, names in chosen.items()]
-    for key, by_target in launched.items():
-        some = next(iter(by_target.values()))
-        made.compiled[key] = Compiled(some.name, some.configuration)
-    return {key: _everywhere(by_target, architectures) for key, by_target in launched.items()}
-
-
-def _everywhere(by_target: dict[str, Launch], architectures: Sequence[Architecture]) -> dict[str, Launch]:
     backends = {one.name: one.backend for one in architectures}
     filled = {}
     for one in architectures:
-        related = [launch for name, launch in by_target.items() if backends[name] == one.backend]
+        related = [build for name, build in by_target.items() if backends[name] == one.backend]
         filled[one.name] = by_target.get(one.name) or (related or list(by_target.values()))[0]
     return filled
-
-
-def _compiler() -> str:
-    import triton
-
-    return f"Triton {triton.__version__}"

@@ -6,13 +6,10 @@ import argparse
 import json
 import sys
 import time
-
-from tabulate import tabulate  # type: ignore[import-untyped]
+from pathlib import Path
 
 from kernels.registry import KernelFileError, load
 from platforms.targets.architecture import ARCHITECTURES
-
-_SHOWN = 25
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -23,8 +20,8 @@ def main(arguments: list[str] | None = None) -> int:
         print(f"no target {unknown[0]!r}; there are {', '.join(ARCHITECTURES)}", file=sys.stderr)
         return 2
     try:
+        from platforms.targets import table
         from platforms.targets.audit import audit
-        from platforms.targets.table import HEADINGS, cells, remarks, summary
 
         catalogue = load(options.kernels)
         made = audit(
@@ -42,16 +39,12 @@ def main(arguments: list[str] | None = None) -> int:
     if options.json:
         print(json.dumps(made.to_value()))
         return 0
-    said = list(remarks(made))
-    print(f"{made.compiler}: compiled for what is not here; nothing was run\n")
-    if options.full or len(options.implementation) > 0:
-        print(tabulate(list(cells(made)), ["implementation", "dtype", *made.targets], disable_numparse=True), "\n")
-    print(tabulate(summary(made), HEADINGS))
-    print("", *(said if options.full else said[:_SHOWN]), sep="\n")
-    if len(said) > _SHOWN and not options.full:
-        print(f"and {len(said) - _SHOWN} more; --full shows them")
-    for what, why in made.unaudited.items():
-        print(f"not known: {what}: {why}")
+    if options.write:
+        options.write.write_text(table.document(made), encoding="utf-8")
+        print(f"wrote {options.write}")
+        return 0
+    print(f"{', '.join(made.compilers)}: compiled for what is not here; nothing was run\n")
+    print(table.text(made, full=options.full))
     return 0 if made.compiled else 1
 
 
@@ -67,6 +60,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--jobs", type=int, help="compilers side by side (default: one a core)")
     parser.add_argument("--time-limit", type=float, default=60.0, metavar="SECONDS", help="for one compilation")
     parser.add_argument("--json", action="store_true", help="print everything as JSON")
+    parser.add_argument("--write", type=Path, metavar="FILE", help="write a Markdown document instead of printing")
     parser.add_argument("--full", action="store_true", help="cut no list to a screenful")
     return parser
 

@@ -6,15 +6,18 @@ Too much shared memory is no error of a compiler: the limit is looked at when a 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from platforms.targets.architecture import ARCHITECTURES
+from platforms.targets.architecture import ARCHITECTURES, Architecture
 
 COMPILES, DOES_NOT_FIT, DOES_NOT_COMPILE, NOT_KNOWN = "compiles", "does not fit", "does not compile", "not known"
 VERDICTS = (COMPILES, DOES_NOT_FIT, DOES_NOT_COMPILE, NOT_KNOWN)
 """From best to worst. None of them is a pass: a kernel that compiles was still not run."""
+
+_LONGEST = 200  # characters of an error
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,6 +29,9 @@ class Reading:
         error: the compiler's error in a line, or "".
         unfinished: why nobody knows, such as a time limit, or "".
         shared: bytes of shared memory of a block.
+        tensor_memory: columns of the memory that accumulators of tcgen05 are in, of a block.
+        threads: of a block.
+        lanes: threads of a warp or wave.
         registers: registers of a thread, the accumulators of matrix units included where these are apart.
         spills: registers that did not fit and are kept in memory, of a thread.
         scratch: bytes of memory of a thread for those and for what it indexes.
@@ -41,6 +47,9 @@ class Reading:
     error: str = ""
     unfinished: str = ""
     shared: int | None = None
+    tensor_memory: int | None = None
+    threads: int | None = None
+    lanes: int | None = None
     registers: int | None = None
     spills: int | None = None
     scratch: int | None = None
@@ -58,7 +67,18 @@ class Reading:
             return NOT_KNOWN
         if self.error:
             return DOES_NOT_COMPILE
-        return DOES_NOT_FIT if (self.shared or 0) > ARCHITECTURES[self.target].shared else COMPILES
+        return DOES_NOT_FIT if self.overruns else COMPILES
+
+    @property
+    def overruns(self) -> tuple[str, ...]:
+        """What it takes more of than a block may have: "98304 bytes of shared memory, of 65536"."""
+        limits = ARCHITECTURES[self.target]
+        amounts = (
+            (self.shared, "bytes of shared memory", limits.shared),
+            (self.tensor_memory, "columns of tensor memory", limits.tensor_memory),
+            (self.threads, "threads", limits.threads),
+        )
+        return tuple(f"{taken} {what}, of {limit}" for taken, what, limit in amounts if (taken or 0) > limit)
 
     @property
     def findings(self) -> tuple[str, ...]:
@@ -76,19 +96,37 @@ class Reading:
         return cls(**fields)
 
 
+def refused(one: Architecture, error: BaseException, *, seconds: float) -> Reading:
+    """Return the reading of what a compiler raised: its innermost cause, since others say only where."""
+    while error.__cause__ is not None:
+        error = error.__cause__
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()] or [""]
+    return Reading(target=one.name, error=f"{type(error).__name__}: {lines[-1]}"[:_LONGEST], seconds=seconds)
+
+
+def printed(text: str) -> str:
+    """Return the first error that a compiler printed in ``text``, without the place, or ""."""
+    found = re.search(r"error: (.*)", text)
+    return found[1].strip()[:_LONGEST] if found else ""
+
+
 def _findings(one: Reading) -> Iterator[str]:
     if one.unfinished or one.error:
         yield one.unfinished or one.error
         return
-    limit = ARCHITECTURES[one.target].shared
-    if (one.shared or 0) > limit:
-        yield f"{one.shared} bytes of shared memory, of {limit}"
+    yield from one.overruns
     if one.spills:
         yield f"{one.spills} register spills"
     if one.dots and not one.matrix:
         yield "no matrix instruction: products by FMA"
     elif one.narrow and one.matrix and not any(word in kind for kind in one.kinds for word in _EIGHT_BITS):
-        yield "operands of 8 bits are converted to wider ones"
+        yield f"operands of 8 bits are widened to {_operands(one.kinds)}"
+
+
+def _operands(kinds: Iterable[str]) -> str:
+    """Return the type of what matrix instructions multiply, which is the narrowest type that they name."""
+    found = re.findall(r"(?<![a-z0-9])(?:bf16|f16|tf32|xf32|f32)(?![a-z0-9])", " ".join(kinds).replace("_", "."))
+    return min(found, key=lambda name: int(name[-2:]), default="others")
 
 
 _EIGHT_BITS = ("e4m3", "e5m2", "f8", "fp8", "bf8", "s8", "u8", "i8", "iu8")

@@ -4,9 +4,61 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from typing import Any
+
+from tabulate import tabulate  # type: ignore[import-untyped]
 
 from platforms.targets.audit import Audit, Compiled, Use
 from platforms.targets.reading import COMPILES, VERDICTS, Reading, memory
+
+_ROWS = 25
+
+
+def text(audit: Audit, *, full: bool = False) -> str:
+    """Return the audit in a screenful, or all of it."""
+    said = list(remarks(audit))
+    rows = list(cells(audit))
+    parts = [tabulate(summary(audit), HEADINGS)]
+    if full or len(rows) <= _ROWS:
+        parts.insert(0, tabulate(rows, ["implementation", "dtype", *audit.targets], disable_numparse=True))
+    parts.append("\n".join(said if full else said[:_ROWS]))
+    parts += [f"and {len(said) - _ROWS} more remarks"] if len(said) > _ROWS and not full else []
+    parts += ["\n".join(f"not known: {what}: {why}" for what, why in audit.unaudited.items())]
+    return "\n\n".join(filter(None, parts))
+
+
+def facts(audit: Audit) -> dict[str, Any]:
+    """Return the audit as JSON values: what is shown of it, ready to be shown, and all figures."""
+    return {
+        "compilers": list(audit.compilers),
+        "headings": list(HEADINGS),
+        "rows": summary(audit),
+        "remarks": list(remarks(audit)),
+        "audit": audit.to_value(),
+    }
+
+
+def document(audit: Audit) -> str:
+    """Return the audit as a Markdown document."""
+    title = f"# Hardware that is not here\n\n{_ABOUT.format(compilers=' and '.join(audit.compilers))}"
+    parts = [
+        title,
+        tabulate(summary(audit), HEADINGS, tablefmt="github"),
+        f"## What becomes of each implementation\n\n{_CELLS}",
+        tabulate(list(cells(audit)), ["implementation", "dtype", *audit.targets], tablefmt="github"),
+        "## Single configurations",
+        "\n".join(f"- {line}" for line in remarks(audit)),
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+_ABOUT = """What {compilers} make of kernels, in every configuration, for architectures that are not here: written by
+`python -m platforms targets --write docs/targets.md`. Nothing was run. What a block takes is held against what it may
+have; a kernel that asks its device what fits is answered as that device would. A configuration that is chosen on
+another architecture only is compiled all the same: the last column counts those that do not compile, or not fit."""
+
+_CELLS = """Matrix instructions that the code has, or FMA in their stead; `yes` where nothing is multiplied; `-` where
+nothing is launched."""
 
 
 def summary(audit: Audit) -> list[list[object]]:
@@ -31,8 +83,8 @@ def summary(audit: Audit) -> list[list[object]]:
     return rows
 
 
-HEADINGS = ("target", *VERDICTS, "spills", "matrix units", "FMA instead", "chosen elsewhere: not here")
-"""Of :func:`summary`."""
+HEADINGS = ("target", *VERDICTS, "spills", "matrix units", "FMA instead", "lost of others")
+"""Of :func:`summary`; the last column counts configurations of other architectures that do not compile or fit."""
 
 
 def cells(audit: Audit) -> Iterator[list[str]]:

@@ -13,11 +13,10 @@ from multiprocessing.connection import Connection, wait
 from typing import Any
 
 from platforms.targets.architecture import Architecture
-from platforms.targets.compiling import printed, read
-from platforms.targets.launch import Launch
-from platforms.targets.reading import Reading
+from platforms.targets.reading import Reading, printed
+from platforms.targets.toolchain import Build
 
-Task = tuple[Launch, Architecture]
+Task = tuple[Build, Architecture]
 
 
 @dataclass
@@ -99,7 +98,8 @@ def _work(connection: Connection, tasks: Sequence[Task]) -> None:
             number = connection.recv()
             said.seek(0)
             said.truncate()
-            reading = read(*tasks[number])
+            build, one = tasks[number]
+            reading = build.read(one)
             said.seek(0)
             why = printed(said.read()) if reading.error else ""
             connection.send(replace(reading, error=why) if why else reading)

@@ -14,7 +14,7 @@ from platforms.targets.reading import Reading, memory
 
 pytest.importorskip("triton", reason="what compiles for absent hardware here is Triton")
 
-from platforms.targets import workers
+from platforms.targets import triton_reading
 from platforms.targets.audit import TIME_LIMIT, Audit, audit
 from platforms.targets.known import Known
 from platforms.targets.table import cells, remarks, summary
@@ -80,7 +80,7 @@ def test_what_an_architecture_lacks_is_an_error_or_a_fallback(catalogue: Catalog
 
 def test_nothing_is_compiled_twice(catalogue: Catalogue, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     first = audited(catalogue, tmp_path / "known", "rounded", "sm_80")
-    monkeypatch.setattr(workers, "read", lambda *_: os._exit(9))
+    monkeypatch.setattr(triton_reading, "read", lambda *_: os._exit(9))
     again = audited(catalogue, tmp_path / "known", "rounded", "sm_80")
     assert again.to_value() == first.to_value()
     assert Audit.from_value(again.to_value()).to_value() == first.to_value()
@@ -97,7 +97,7 @@ def test_a_compiler_that_dies_or_does_not_end_is_said_and_the_rest_goes_on(
             time.sleep(60)
         return Reading(target=name, shared=0)
 
-    monkeypatch.setattr(workers, "read", moody)
+    monkeypatch.setattr(triton_reading, "read", moody)
     found = readings(audited(catalogue, tmp_path / "known", "rounded", "sm_80", "sm_90", "sm_120", time_limit=0.5))
     assert found["sm_80"].error == "the compiler ended its process with 9"
     assert found["sm_90"].verdict == "not known"
@@ -111,7 +111,7 @@ def test_a_compiler_that_dies_or_does_not_end_is_said_and_the_rest_goes_on(
         (Reading(target="gfx1100", shared=32768, spills=330), ("330 register spills",)),
         (
             Reading(target="sm_80", shared=0, dots=True, narrow=True, matrix=("mma",), kinds=("m16n8k16.f16.f16",)),
-            ("operands of 8 bits are converted to wider ones",),
+            ("operands of 8 bits are widened to f16",),
         ),
         (Reading(target="sm_89", shared=0, dots=True, narrow=True, matrix=("mma",), kinds=("m16n8k32.e4m3",)), ()),
         (Reading(target="sm_120", shared=101376), ()),

@@ -1,4 +1,4 @@
-"""Which kernels an implementation launches, in which configurations, found out without a device.
+"""Which Triton kernels an implementation launches, in which configurations, found out without a device.
 
 The implementation is called on tensors that have no memory, in a process whose driver says that it is the wanted
 architecture; every launch is noted instead of made. So a kernel that asks its device what fits is answered as that
@@ -13,33 +13,27 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-import torch
+import triton
 from triton import knobs
 from triton.runtime import driver
 from triton.runtime.jit import JITFunction
 
-from golden.dtypes import decode
-from golden.inputs import make_inputs
 from kernels.operation import Operation
 from kernels.registry import Implementation
-from kernels.typical import typical
-from platforms.targets.absent import AbsentDriver
+from platforms.targets import triton_reading
 from platforms.targets.architecture import Architecture
-
-LARGE, SMALL = 2**24, 2**14
-"""Elements of a typical case without memory, and of one with."""
+from platforms.targets.reading import Reading
+from platforms.targets.toolchain import Build, Toolchain
+from platforms.targets.triton_driver import AbsentDriver
+from platforms.targets.typical import called
 
 _OURS = ("debug", "instrumentation_mode")
 """Options that Triton itself adds to those of a launch."""
 
 
-class NotTypical(Exception):
-    """An implementation has no typical case; the message says why."""
-
-
 @dataclass(frozen=True, eq=False)
 class Launch:
-    """A kernel as it would be launched: what its compilation depends on beside the architecture.
+    """A Triton kernel as it would be launched: what its compilation depends on beside the architecture.
 
     ``signature`` and ``constants`` are Triton's: the types of the arguments by name, and the values of those that are
     constants; ``attributes`` what it knows of the others (divisible by 16), ``options`` what the launch asked for.
@@ -78,6 +72,10 @@ class Launch:
         """A digest of all that the compilation depends on beside the architecture."""
         return _digest(self.key, sorted((str(k), str(v)) for k, v in self.attributes.items()))
 
+    def read(self, one: Architecture) -> Reading:
+        """Return what the compiler makes of it for an architecture; what it refuses is a reading too."""
+        return triton_reading.read(self, one)
+
 
 def _digest(*parts: object) -> str:
     return hashlib.sha256(repr(parts).encode()).hexdigest()[:24]
@@ -87,46 +85,22 @@ def _named(value: Any) -> str:
     return value.cache_key if isinstance(value, JITFunction) else str(value)
 
 
-def launches(operation: Operation, implementation: Implementation, dtype: str, one: Architecture) -> list[Launch]:
-    """Return what ``implementation`` would launch on an architecture for a typical case, each once.
+def toolchain() -> Toolchain:
+    """Return Triton's compilers for devices; raises RuntimeError in a process in which Triton interprets."""
+    if knobs.runtime.interpret:
+        raise RuntimeError("TRITON_INTERPRET is set, and what is interpreted is not compiled: unset it")
+    return Toolchain("triton", f"Triton {triton.__version__}", ("cuda", "hip"), _launches)
 
-    One that looks at values is given real tensors, which are then few. Raises NotTypical, and whatever the
-    implementation raises.
-    """
-    found: list[Launch] = []
+
+def _launches(operation: Operation, implementation: Implementation, dtype: str, one: Architecture) -> list[Build]:
+    found: list[Build] = []
     with _noted(found, one):
-        try:
-            _call(operation, implementation, dtype, LARGE, "meta")
-        except (RuntimeError, NotImplementedError):  # what torch says where there are no data
-            found.clear()
-            _call(operation, implementation, dtype, SMALL, "cpu")
+        called(operation, implementation, dtype, again=found.clear)
     return list({launch.key: launch for launch in found}.values())
 
 
-def _call(operation: Operation, implementation: Implementation, dtype: str, elements: int, device: str) -> None:
-    case = typical(operation, dtype, elements)
-    if case is None:
-        raise NotTypical(f"no typical case of {operation.name} is known")
-    if reason := implementation.refuses(case):
-        raise NotTypical(f"not written for the typical case: {reason}")
-    forms = operation.forms(case)
-    if device == "meta":
-        tensors = {
-            name: torch.empty(form.shape, dtype=getattr(torch, form.dtype), device=device)
-            for name, form in forms.items()
-        }
-    else:
-        stored = make_inputs(case, forms)
-        tensors = {
-            name: torch.from_numpy(decode(stored[name], form.dtype)).to(getattr(torch, form.dtype))
-            for name, form in forms.items()
-        }
-    with torch.no_grad():
-        operation.call(implementation.function, tensors, case)
-
-
 @contextmanager
-def _noted(found: list[Launch], one: Architecture) -> Iterator[None]:
+def _noted(found: list[Build], one: Architecture) -> Iterator[None]:
     """Let every launch be added to ``found``, as on a device of architecture ``one``, and not be made."""
     run = JITFunction.run
     given: dict[str, Any] = {}
