@@ -8,6 +8,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import settings
@@ -16,6 +17,7 @@ from golden.frozen import version
 from suites import agreement, conclusion, numerics, options
 from suites.carryover.fields import fields
 from suites.closing import Closing
+from suites.portability import audited
 from suites.run import Run
 from suites.session import Session
 from suites.subject import rivals_of
@@ -55,7 +57,7 @@ def pytest_collection(session: pytest.Session) -> None:
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """Leave out what is run on request alone, unless it is named: large tensors, and whatever is timed."""
+    """Leave out what is run on request alone, unless it is named: what takes long, and whatever is timed."""
     named = [argument.replace("\\", "/") for argument in config.args]
     on_request = (Path(__file__).parent / one for one in options.ON_REQUEST if not any(one in name for name in named))
     return True if collection_path in on_request else None
@@ -105,6 +107,12 @@ def agree(
 def measure(run: Run, record_property: Callable[[str, object], None]) -> Callable[..., None]:
     """What holds a platform against what it declares of its numerics: ``measure(platform)``."""
     return functools.partial(numerics.conclude, run, note=record_property)
+
+
+@pytest.fixture
+def portability(request: pytest.FixtureRequest) -> Callable[[], Any]:
+    """What asks compilers of hardware that is not here, for all that was asked for: ``portability()``."""
+    return functools.partial(audited, request.config.stash[SESSION])
 
 
 def pytest_report_header(config: pytest.Config) -> str | None:

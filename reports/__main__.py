@@ -29,6 +29,7 @@ from reports.profile import render as profiles
 from reports.profile_differences import compared, summed_up
 from reports.profile_differences import render as render_apart
 from reports.tally import Tally
+from reports.targets import render as targets
 from reports.terminal import render
 
 if TYPE_CHECKING:
@@ -99,7 +100,7 @@ def _show(options: argparse.Namespace) -> int:
             options=str(environment.get("replay", "")),
         )
     )
-    for told in (agreement, profiles):
+    for told in (agreement, profiles, targets):
         if text := told(environment, width=options.width or shutil.get_terminal_size().columns, full=options.full):
             print(f"\n{text}")
     for problem in problems:

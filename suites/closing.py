@@ -12,6 +12,7 @@ from reports.agreement import render as agreement
 from reports.bundle import read, read_heats
 from reports.ladder.page import Page
 from reports.record import Record, outcome
+from reports.targets import render as targets
 from reports.terminal import summary
 from suites.session import Session
 from suites.subject import Selection
@@ -24,6 +25,7 @@ class Closing:
         self._session = session
         self._subjects: set[str] = set()
         self._raced = False
+        self._found = False
         self._idle: list[str] = []
 
     @property
@@ -31,11 +33,15 @@ class Closing:
         return not hasattr(self._session.config, "workerinput")
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Notice whether any subject was tested at all: a session of other tests has nothing to sum up."""
+        """Notice whether any subject was tested at all: a session of other tests has nothing to sum up.
+
+        Nor is there anything to be shown where nothing was timed and no test left a fact in the bundle.
+        """
         properties = dict(report.user_properties)
-        if subject := properties.get("subject"):
-            self._subjects.add(str(subject))
+        if "subject" in properties:
+            self._subjects.add(str(properties["subject"]))
         self._raced |= "heat" in properties
+        self._found |= "fact" in properties
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
@@ -48,16 +54,18 @@ class Closing:
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         """Print the table, the failures, what was not run and why, and what to do next; what timings came to."""
-        directory = self._session.bundle.directory if self._subjects or self._raced else None
-        if directory and self._raced:
+        if not (self._subjects or self._found or self._raced):
+            return
+        directory = self._session.bundle.directory
+        if self._raced:
             terminalreporter.section("which optimizations pay")
             terminalreporter.write_line(Page(read_heats(directory)).brief())
             terminalreporter.write_line(f"\npython -m reports carryover --full {directory}")
-        if not directory or not self._subjects:
+        if not (self._subjects or self._found):
             return
         width = min(max(shutil.get_terminal_size((120, 40)).columns, 80), 160)
         environment, records, _ = read(directory)
-        text = summary(
+        text = self._subjects and summary(
             records,
             width=width,
             colour=terminalreporter.hasmarkup,
@@ -66,14 +74,14 @@ class Closing:
             options=self._session.replay_options,
         )
         terminalreporter.section("Portolan")
-        for part in (text, agreement(environment, width=width)):
+        for part in (text, agreement(environment, width=width), targets(environment, width=width)):
             if part:
                 terminalreporter.write_line(f"{part}\n")
         for line in self._idle:
             terminalreporter.write_line(f"FAILED: {line}", red=True)
 
     def pytest_unconfigure(self) -> None:
-        self._session.close(ran=bool(self._subjects) or self._raced)
+        self._session.close(ran=bool(self._subjects) or self._raced, found=self._found)
 
 
 def unexecuted(records: Iterable[Record], selection: Selection) -> list[str]:

@@ -21,8 +21,8 @@ _CONFIGURATION = ROOT / "pyproject.toml"
 DEPTHS = {"smoke": 3, "quick": 20, "standard": 100, "deep": 2000}
 """Cases for each implementation on each platform, by the name of the Hypothesis profile."""
 
-ON_REQUEST = ("suites/large", "suites/test_carryover.py")
-"""Suites that an ordinary run leaves out: one takes gigabytes, the other has to be alone on the machine."""
+ON_REQUEST = ("suites/large", "suites/test_carryover.py", "suites/test_portability.py")
+"""Suites that an ordinary run leaves out: gigabytes of tensors, timings that want the machine alone, long compiling."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

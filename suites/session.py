@@ -19,7 +19,7 @@ from hypothesis import settings
 
 from golden.case import Case, CaseError
 from golden.frozen import FrozenError, corpus, version
-from kernels.registry import Catalogue, KernelFileError, load
+from kernels.registry import Catalogue, Implementation, KernelFileError, load
 from platforms.detect import Detection, DetectionError, detect, sanitized
 from platforms.gather import probe
 from platforms.platform import Platform
@@ -30,7 +30,7 @@ from reports.bundle import Bundle, BundleError, default_directory
 from suites.environment import environment
 from suites.options import DEPTHS, ROOT
 from suites.run import Run
-from suites.subject import Selection, SelectionError, Subject, select
+from suites.subject import Selection, SelectionError, Subject, select, selected
 
 _WRONG_USE = (CaseError, FrozenError, KernelFileError, DetectionError, BundleError, SelectionError)
 
@@ -83,6 +83,11 @@ class Session:
         """What was asked for on the command line."""
         kinds = ("platform", "operation", "paradigm", "implementation")
         return Selection.of(*(self.config.getoption(f"{kind}s") for kind in kinds))
+
+    @functools.cached_property
+    def implementations(self) -> list[Implementation]:
+        """What was asked for, wherever it can be run."""
+        return _user_error(lambda: selected(self.catalogue, self.selection))
 
     @functools.cached_property
     def case(self) -> Case | None:
@@ -194,14 +199,14 @@ class Session:
         if self._bundle:
             self._bundle.flush()
 
-    def close(self, *, ran: bool) -> None:
-        """Seal the bundle; one in which nothing was ``ran`` is not left lying about, unless it was asked for."""
+    def close(self, *, ran: bool, found: bool) -> None:
+        """Seal the bundle; one in which nothing was ran or found is not left lying about, unless it was asked for."""
         if not self._bundle or self._told:
             return
         if ran:
             self._bundle.update_environment("unrun", [list(pair) for pair in self.unrun])
         self._bundle.seal()
-        if not ran and not self.config.getoption("bundle"):
+        if not (ran or found or self.config.getoption("bundle")):
             shutil.rmtree(self._bundle.directory, ignore_errors=True)
 
 

@@ -59,12 +59,12 @@ def select(
     known but not here.
     """
     platforms = _platforms(detection, selection.platforms)
-    implementations = _implementations(catalogue, selection)
+    chosen = selected(catalogue, selection)
     unrun = [(what, reason) for what, reason in catalogue.absent.items() if _concerned(what, selection)]
     if not selection.platforms:
         unrun += [(f"platform {name}", reason) for name, reason in detection.absent]
     subjects: list[Subject] = []
-    for implementation in implementations:
+    for implementation in chosen:
         reasons = []
         for platform in platforms:
             if refusal := platform.refusal(implementation.paradigm):
@@ -103,7 +103,8 @@ def _platforms(detection: Detection, patterns: Iterable[str]) -> list[Platform]:
     return list((chosen or {name: one for name, one in found.items() if not one.on_request}).values())
 
 
-def _implementations(catalogue: Catalogue, selection: Selection) -> list[Implementation]:
+def selected(catalogue: Catalogue, selection: Selection) -> list[Implementation]:
+    """Return the implementations that were asked for; raises SelectionError for a pattern that matches nothing."""
     everything = list(catalogue.implementations.values())
     kinds = (
         ("operation", selection.operations, {one.operation for one in everything} | set(catalogue.operations)),
