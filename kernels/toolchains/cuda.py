@@ -77,7 +77,7 @@ def for_processor(source: Path, chosen: Target) -> Path:
 def for_device(source: Path, device: torch.device) -> Path:
     """Return the library of ``source`` for a device; raises BuildError, also without nvcc."""
     architecture = "sm_{}{}".format(*torch.cuda.get_device_capability(device))
-    return build([source], [*_device_compiler(architecture), "-shared", "-Xcompiler", "-fPIC"])
+    return build([source], [*device_compiler(architecture), "-shared", "-Xcompiler", "-fPIC"])
 
 
 @functools.cache
@@ -86,10 +86,11 @@ def device_code(source: Path, architecture: str) -> Path:
 
     Raises BuildError, also without nvcc.
     """
-    return build([source], [*_device_compiler(architecture), "-cubin"])
+    return build([source], [*device_compiler(architecture), "-cubin"])
 
 
-def _device_compiler(architecture: str) -> list[str]:
+def device_compiler(architecture: str) -> list[str]:
+    """Return the command, without sources, that compiles for an architecture; raises BuildError without nvcc."""
     return [nvcc(), "-O3", "-std=c++17", f"-arch={architecture}", "-x", "cu"]
 
 

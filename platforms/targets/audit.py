@@ -5,7 +5,7 @@ from __future__ import annotations
 import fnmatch
 import os
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from kernels.registry import Catalogue, Implementation
@@ -103,6 +103,9 @@ def audit(
         made.compiled[left[number].key].readings[reading.target] = reading
         known.add(left[number].compiler, left[number].build, reading)
         progress(count, len(tasks))
+    for one in made.compiled.values():
+        if any(reading.matrix for reading in one.readings.values()):  # then it multiplies matrices everywhere
+            one.readings = {name: replace(reading, dots=True) for name, reading in one.readings.items()}
     return made
 
 
@@ -129,7 +132,7 @@ def _tasks(
     """Note in ``made`` what is launched and what nobody knows, and yield what is to be compiled."""
     chosen = [one for one in catalogue.implementations.values() if any(fnmatch.fnmatch(one.id, it) for it in patterns)]
     for paradigm in PARADIGMS:
-        made.unaudited |= {what: why for what, why in catalogue.absent.items() if what.endswith(f"/{paradigm}")}
+        made.unaudited |= _absent(catalogue, paradigm, patterns)
         implementations = [one for one in chosen if one.paradigm == paradigm]
         if not implementations:
             continue
@@ -150,6 +153,18 @@ def _tasks(
             made.compiled[key] = Compiled(some.name, some.configuration)
             everywhere = _everywhere(by_target, there)
             yield from (_Task(tools.compiler, everywhere[one.name], one) for one in there)
+
+
+def _absent(catalogue: Catalogue, paradigm: str, patterns: Sequence[str]) -> dict[str, str]:
+    """Return why kernels of a paradigm that were asked for are not there, by what."""
+    names = [one for one in catalogue.absent if one.endswith(f"/{paradigm}") and _asked(one, patterns)]
+    reasons = dict.fromkeys(catalogue.absent[one] for one in names)
+    return {", ".join(one for one in names if catalogue.absent[one] == reason): reason for reason in reasons}
+
+
+def _asked(absent: str, patterns: Sequence[str]) -> bool:
+    """Whether a pattern may mean one of the implementations of an "operation/paradigm" of which none is known."""
+    return any(fnmatch.fnmatch(absent, one.rpartition("/")[0] or one) for one in patterns)
 
 
 def _launch(

@@ -33,10 +33,10 @@ def instructions(code: str) -> dict[str, Any]:
     }
 
 
-def of_ptx(code: str, log: str) -> dict[str, int]:
+def of_ptx(code: str, log: str) -> dict[str, Any]:
     """Return what NVIDIA's assembler printed of registers, and what PTX says of threads; a register has four bytes."""
     return {
-        "threads": number(r"\.reqntid (\d+)", code),
+        "threads": number(r"\.reqntid (\d+)", code) or None,
         "lanes": WARP,
         "registers": number(r"Used (\d+) registers", log),
         "spills": -(-number(r"(\d+) bytes spill stores", log) // 4),
@@ -44,7 +44,7 @@ def of_ptx(code: str, log: str) -> dict[str, int]:
     }
 
 
-def of_metadata(code: str) -> dict[str, int]:
+def of_metadata(code: str) -> dict[str, Any]:
     """Return what AMD's assembly says of itself."""
     vector, accumulators = (number(rf"\.{name}:\s*(\d+)", code) for name in ("vgpr_count", "agpr_count"))
     return {

@@ -27,7 +27,7 @@ class Known:
 
     def file(self, compiler: str) -> Path:
         """Return where readings of ``compiler`` are."""
-        return self._folder / f"targets-{re.sub(r'[^a-z0-9.]+', '-', compiler.lower())}-{_how()}.jsonl"
+        return self._folder / f"targets-{re.sub(r'[^a-z0-9.]+', '-', compiler.lower())}-{how()}.jsonl"
 
     def get(self, compiler: str, build: Build, one: Architecture) -> Reading | None:
         """Return the reading of ``build`` for ``one``, or None."""
@@ -56,7 +56,7 @@ def _lines(file: Path) -> Iterator[tuple[str, Reading]]:
 
 
 @functools.cache
-def _how() -> str:
+def how() -> str:
     """Return a digest of how code is read: what was read otherwise is read again."""
     read = sorted([*Path(__file__).parent.glob("*_reading.py"), Path(__file__).parent / "code.py"])
     said = [file.read_text(encoding="utf-8") for file in read], [one.name for one in fields(Reading)]

@@ -105,7 +105,7 @@ def remarks(audit: Audit) -> Iterator[str]:
     users = {one.key: f"{one.implementation} {one.dtype}" for one in reversed(audit.uses)}
     for key, one in audit.compiled.items():
         readings = list(one.readings.values())
-        title = f"{users[key]}: {one.kernel} {one.configuration}"
+        title = f"{users[key]}: {one.kernel} {one.configuration}".rstrip()
         said = [memory(readings)] if memory(readings) else []
         said += _grouped(readings)
         yield from (f"{title}: {line}" for line in said)

@@ -8,7 +8,7 @@ import re
 import tempfile
 import time
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import triton
 from triton import knobs
@@ -44,7 +44,7 @@ def read(launch: Launch, one: Architecture) -> Reading:
         return refused(one, error, seconds=time.perf_counter() - started)
     text = compiled.asm.get("ptx") or compiled.asm["amdgcn"]
     dot = re.search(r"tt\.dot\b.*", compiled.asm["ttir"])
-    figures: dict[str, Any] = code.of_ptx(text, log.getvalue()) if "ptx" in compiled.asm else code.of_metadata(text)
+    figures = code.of_ptx(text, log.getvalue()) if "ptx" in compiled.asm else code.of_metadata(text)
     return Reading(
         target=one.name,
         shared=compiled.metadata.shared,
