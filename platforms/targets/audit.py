@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import fnmatch
+import math
 import os
+import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -48,6 +50,10 @@ class Audit:
     compiled: dict[str, Compiled] = field(default_factory=dict)
     unaudited: dict[str, str] = field(default_factory=dict)
 
+    def note(self, build: Build, reading: Reading) -> None:
+        """Add a reading of a build that is known."""
+        self.compiled[build.key].readings[reading.target] = reading
+
     def to_value(self) -> dict[str, Any]:
         """Return this audit as JSON values."""
         return {
@@ -80,12 +86,14 @@ def audit(
     dtypes: Sequence[str] = (),
     jobs: int | None = None,
     time_limit: float = TIME_LIMIT,
+    within: float = math.inf,
     known: Known | None = None,
     progress: Callable[[int, int], None] = lambda done, number: None,
 ) -> Audit:
     """Return the audit of the implementations whose ids match one of ``patterns``, in ``dtypes`` or all of theirs.
 
-    ``progress`` is told how many compilations of how many are done.
+    A compilation that takes ``time_limit`` seconds is cut off, and none is begun after ``within`` seconds. ``progress``
+    is told how many compilations of how many are done.
     """
     made = Audit((), tuple(one.name for one in architectures))
     known = known or Known()
@@ -93,20 +101,33 @@ def audit(
     left = []
     for task in tasks:
         if reading := known.get(task.compiler, task.build, task.architecture):
-            made.compiled[task.key].readings[reading.target] = reading
+            made.note(task.build, reading)
         else:
             left.append(task)
-    progress(len(tasks) - len(left), len(tasks))
+    before = len(tasks) - len(left)
+    progress(before, len(tasks))
+    started = time.monotonic()
     pairs = [(task.build, task.architecture) for task in left]
-    done = compiled(pairs, jobs=jobs or len(os.sched_getaffinity(0)), time_limit=time_limit)
-    for count, (number, reading) in enumerate(done, start=len(tasks) - len(left) + 1):
-        made.compiled[left[number].key].readings[reading.target] = reading
+    for number, reading in compiled(pairs, jobs=jobs or len(os.sched_getaffinity(0)), time_limit=time_limit):
+        made.note(left[number].build, reading)
         known.add(left[number].compiler, left[number].build, reading)
-        progress(count, len(tasks))
-    for one in made.compiled.values():
-        if any(reading.matrix for reading in one.readings.values()):  # then it multiplies matrices everywhere
-            one.readings = {name: replace(reading, dots=True) for name, reading in one.readings.items()}
+        before += 1
+        progress(before, len(tasks))
+        if time.monotonic() - started > within:
+            break
+    _complete(made, left, within)
     return made
+
+
+def _complete(made: Audit, left: Sequence[_Task], within: float) -> None:
+    """Note what was not begun; and what multiplies matrices anywhere, multiplies them everywhere."""
+    for task in left:
+        if task.architecture.name not in made.compiled[task.build.key].readings:
+            late = f"not begun within {within:g} s"
+            made.note(task.build, Reading(target=task.architecture.name, unfinished=late))
+    for one in made.compiled.values():
+        if any(reading.matrix for reading in one.readings.values()):
+            one.readings = {name: replace(reading, dots=True) for name, reading in one.readings.items()}
 
 
 @dataclass(frozen=True)
@@ -116,10 +137,6 @@ class _Task:
     compiler: str
     build: Build
     architecture: Architecture
-
-    @property
-    def key(self) -> str:
-        return self.build.key
 
 
 def _tasks(

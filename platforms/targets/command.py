@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import sys
 import time
 from pathlib import Path
@@ -31,6 +32,7 @@ def main(arguments: list[str] | None = None) -> int:
             dtypes=options.dtype,
             jobs=options.jobs,
             time_limit=options.time_limit,
+            within=options.within,
             progress=_Progress(),
         )
     except (KernelFileError, RuntimeError, ModuleNotFoundError) as error:
@@ -59,6 +61,9 @@ def _parser() -> argparse.ArgumentParser:
         parser.add_argument(f"--{name}", metavar=metavar, action="append", default=[], help=f"{said}; repeatable")
     parser.add_argument("--jobs", type=int, help="compilers side by side (default: one a core)")
     parser.add_argument("--time-limit", type=float, default=60.0, metavar="SECONDS", help="for one compilation")
+    parser.add_argument(
+        "--within", type=float, default=math.inf, metavar="SECONDS", help="begin nothing later; the next audit goes on"
+    )
     parser.add_argument("--json", action="store_true", help="print everything as JSON")
     parser.add_argument("--write", type=Path, metavar="FILE", help="write a Markdown document instead of printing")
     parser.add_argument("--full", action="store_true", help="cut no list to a screenful")
