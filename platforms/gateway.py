@@ -69,13 +69,20 @@ class Machine:
     found: dict[str, Any]
 
     def detection(self, chosen: str | None = None) -> Detection:
-        """Return its platforms, each with the gateway's name behind its own; see :func:`platforms.detect.detect`."""
+        """Return its platforms, each with the gateway's name behind its own; see :func:`platforms.detect.detect`.
+
+        Raises GatewayError if there is none, and DetectionError.
+        """
+        name = self.gateway.name
         there = detect(Probe.from_json(json.dumps(self.found["probe"])), chosen=chosen)
         found = [
-            replace(one, name=f"{one.name}@{self.gateway.name}", gateway=self.gateway.spec, root=self.root)
-            for one in there.found
+            replace(one, name=f"{one.name}@{name}", gateway=self.gateway.spec, root=self.root) for one in there.found
         ]
-        return Detection(found, [(f"{name}@{self.gateway.name}", reason) for name, reason in there.absent])
+        if not found:
+            raise GatewayError(
+                f"gateway {name} has no platform: {'; '.join(f'{one}: {why}' for one, why in there.absent)}"
+            )
+        return Detection(found, [(f"{one}@{name}", why) for one, why in there.absent])
 
 
 def reach(gateway: Gateway, kernels: Sequence[Path] = ()) -> Machine:

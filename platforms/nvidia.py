@@ -103,7 +103,7 @@ class Nvidia(Platform):
         return Events(self.device)
 
     @property
-    def place(self) -> str:
+    def hardware(self) -> str:
         return f"nvidia {self.environment.get('CUDA_VISIBLE_DEVICES', self.visible[0])}"
 
     def free_bytes(self) -> int | None:

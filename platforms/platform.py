@@ -205,7 +205,7 @@ class Platform:
     # What everything else asks.
 
     @property
-    def place(self) -> str:
+    def hardware(self) -> str:
         """What its kernels run on, which one at a time may have alone; the same word for platforms that share it."""
         return f"host {self.gateway}".strip()
 
@@ -213,6 +213,11 @@ class Platform:
     def title(self) -> str:
         """What its device calls itself, where that is none of torch's devices; else ""."""
         return ""
+
+    @property
+    def place(self) -> str:
+        """The name of the gateway behind which it is; "" for here."""
+        return self.name.partition("@")[2]
 
     def refusal(self, paradigm: str) -> str:
         """Return why ``paradigm`` does not run here, or "" if it does."""

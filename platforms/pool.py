@@ -177,8 +177,7 @@ class Pool:
         try:
             return self._worker(platform).ask(key, request, limit=limit, first_limit=first_limit)
         except GatewayLost as error:
-            place = platform.name.partition("@")[2]
-            self._lost[platform.gateway] = f"gateway {place} was lost at {key}: {error}"
+            self._lost[platform.gateway] = f"gateway {platform.place} was lost at {key}: {error}"
             raise PlaceLost(self._lost[platform.gateway]) from None
 
     def _worker(self, platform: Platform) -> _Worker:

@@ -55,7 +55,7 @@ def trial(*, implementation: str, case: str, picks: Sequence[Pick]) -> dict[str,
     call = _track(parsed).call(implementation)
     try:
         first = call(0)  # compiles, for seconds, in which others may have the device
-        with beside_others(runner.platform.place):
+        with beside_others(runner.platform.hardware):
             runner.platform.synchronize()
             taken = _taken(first, picks)
             del first
@@ -86,7 +86,7 @@ def race(*, implementations: Sequence[str], case: str, picks: Sequence[Pick], ro
     counters = {paradigm: counter(paradigm) for paradigm in {name.split("/")[1] for name in implementations}}
     compilations = dict.fromkeys(calls, 0)
     flushed = track.work.moved < BEYOND * watch.cache
-    with alone(platform.place), _no_collection():
+    with alone(platform.hardware), _no_collection():
         for number in range(-1, rounds):  # the first one warms up
             spin = watch.spin()
             for name in _turned(list(calls), number):

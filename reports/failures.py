@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from shlex import quote
+from shlex import join, quote, split
 
 from reports.ink import clip, counted, figure, paint, plain
 from reports.record import Record
@@ -46,7 +46,15 @@ def command(case: str, implementation: str, platform: str, options: str = "") ->
     said = (
         f"python -m pytest --case {quote(case)} --implementation {quote(implementation)} --platform {quote(platform)}"
     )
-    return f"{said} {options}" if options else said
+    needed = _needed(options, platform)
+    return f"{said} {needed}" if needed else said
+
+
+def _needed(options: str, platform: str) -> str:
+    """Return ``options`` without the gateways to other places than that of ``platform``, which end in its id."""
+    place = platform.partition("@")[2]
+    words = split(options)
+    return join(one for one in words if not one.startswith("--gateway=") or one.endswith(f"//id={place}"))
 
 
 def _what(record: Record) -> str:

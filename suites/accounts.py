@@ -15,7 +15,7 @@ from golden.case import Case
 from golden.dtypes import dtype_of
 from golden.judge import DRIFT, Verdict, judge_all
 from golden.numerics import meaning
-from platforms.pool import Pool, WorkerError
+from platforms.pool import PlaceLost, Pool, WorkerError
 from suites.goldens import Goldens, Standard
 
 if TYPE_CHECKING:
@@ -27,7 +27,10 @@ Account = tuple[str, Verdict, "Standard | None"]
 def account(
     subject: Subject, case: Case, outputs: Sequence[np.ndarray], verdict: Verdict, goldens: Goldens, pool: Pool
 ) -> Account:
-    """Return what accounts for ``verdict``, with the verdict and the standard under which it does; "" for nothing."""
+    """Return what accounts for ``verdict``, with the verdict and the standard under which it does; "" for nothing.
+
+    Raises PlaceLost where the platform cannot be asked any more.
+    """
     held = [(verdict, goldens.of(subject.operation, case), ""), *_declared(subject, case, outputs, goldens)]
     for relaxed, standard, said in held:
         if relaxed.passes:
@@ -79,5 +82,7 @@ def _scattered(subject: Subject, dtype: str, pool: Pool) -> dict[str, str]:
 def _asked(subject: Subject, target: str, pool: Pool, **arguments: str) -> dict[str, str]:
     try:
         return pool.call(subject.platform, target, **arguments)
+    except PlaceLost:
+        raise  # the drift of a correct kernel would stay unaccounted for
     except WorkerError as error:
         return {"subnormals": "unknown", "rounding": "unknown", "error": str(error)}

@@ -26,6 +26,7 @@ from kernels import strategies
 from kernels.operation import Operation
 from platforms.outcome import Result
 from platforms.paradigm import paradigm_of
+from platforms.pool import PlaceLost
 from reports.agreement import PREFIX
 from reports.record import outcome
 from suites.accounts import account
@@ -306,14 +307,17 @@ def answer(run: Run, subject: Subject, case: Case) -> Answer | None:
     """Return what ``subject`` makes of ``case``, which is recorded; None if that is no output of the right shapes."""
     ran = run.execute(subject, case)
     record = run.judged(subject, case, ran, suite="agreement")
-    if ran.status != "returned" or ran.damage or mismatch(subject, case, ran):
+    if record.verdict == "unsupported" or ran.status != "returned" or ran.damage or mismatch(subject, case, ran):
         return None
     outputs = tuple(_canonical(result) for result in ran.results)
     standard = run.goldens.of(subject.operation, case)
     if outcome(record) != "fail" and not record.accounted:
         return Answer(outputs, standard)
     verdict = judge_all(standard.goldens, outputs)
-    said, _, met = account(subject, case, outputs, verdict, run.goldens, run.pool)
+    try:
+        said, _, met = account(subject, case, outputs, verdict, run.goldens, run.pool)
+    except PlaceLost:
+        return None
     return Answer(outputs, met if said else None, said)
 
 

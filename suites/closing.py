@@ -49,6 +49,7 @@ class Closing:
         self._session.end_workers()
         if self._is_controller and self._subjects:
             self._idle = unexecuted(read(self._session.bundle.directory).records, self._session.selection)
+            self._idle += [f"{reason}; its remaining cases were not run" for _, reason in self._session.lost]
             if self._idle and session.exitstatus == pytest.ExitCode.OK:
                 session.exitstatus = pytest.ExitCode.TESTS_FAILED
 

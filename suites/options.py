@@ -60,6 +60,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="store_true",
         help="have a sanitizer watch the kernels, on the platforms that have one; slower, and without guard bands",
     )
+    group.addoption(
+        "--gateway",
+        action="append",
+        default=[],
+        metavar="SPEC",
+        help="also test in another place: execnet's syntax, such as ssh=host//python=/opt/venv/bin/python; repeatable",
+    )
     group.addoption("--bundle", metavar="DIR", help="where the run's records go (default: a new folder in reports/out)")
     group.addoption(
         "--time-limit",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import hashlib
 import warnings
@@ -21,7 +22,7 @@ from kernels import strategies
 from platforms.outcome import Outcome, Result
 from platforms.paradigm import paradigm_of
 from platforms.platform import Platform
-from platforms.pool import GatewayLost, Pool
+from platforms.pool import GatewayLost, PlaceLost, Pool
 from reports.bundle import Bundle
 from reports.profile import PREFIX as PROFILE
 from reports.record import VERDICTS, Record
@@ -37,6 +38,9 @@ from suites.subject import Subject
 
 SHORT_LIMIT = {False: 2.0, True: 20.0}
 """Seconds that a case may take, at least, once its implementation has hung before; longer where it is compiled."""
+
+LOST = "lost "
+"""What the keys of a bundle's environment begin with that say why a platform's place was lost."""
 
 LEAST_CASES = 6
 """Cases that every dtype gets, however many there are, where that many are asked for in all."""
@@ -70,11 +74,15 @@ class Run:
         self._inquiry = Inquiry(self._failing, self.measured, effort or Effort(RECOMPUTED))
         self._slowest: dict[str, float] = {}
         self._patience: dict[str, float] = {}
+        self._remaining: dict[tuple[str, str, str], Record] = {}
 
     def lacking(self, subject: Subject) -> dict[str, str]:
         """Return the dtypes that the subject's platform cannot do, with the reason; asked once a platform."""
         platform, paradigm = subject.platform, subject.implementation.paradigm
-        self._meet(platform)
+        with contextlib.suppress(PlaceLost):
+            self._meet(platform)
+        if lost := self.pool.why_lost(platform):
+            return dict.fromkeys(subject.dtypes, lost)
         known = self.lacks[platform.name]
         keys = {dtype: (paradigm, f"{paradigm}/{dtype}", dtype) for dtype in subject.dtypes}
         reasons = {dtype: next((known[key] for key in tried if key in known), "") for dtype, tried in keys.items()}
@@ -114,7 +122,7 @@ class Run:
         if case.dtype not in subject.dtypes:
             reason = f"written for {', '.join(subject.dtypes)}, not {case.dtype}"
         if reason := reason or subject.implementation.refuses(case):
-            return self._record(subject, case, suite, "unsupported", message=reason)
+            return self.leave_out(subject, case, suite=suite, reason=reason)
         ran = self.execute(subject, case, contract=contract if checked else "")
         outputs = [ran, *(replace(ran, results=other, message=said, damage=()) for said, other in ran.others)]
         if contract:
@@ -133,6 +141,8 @@ class Run:
             )
         except GatewayLost as error:
             ran = Outcome("crashed", message=str(error))
+        except PlaceLost as error:
+            return Outcome("unsupported", message=str(error))
         if ran.status == "hung":
             # It hangs: the smaller cases that hang too are not worth the full time limit each.
             least = SHORT_LIMIT[paradigm_of(subject.implementation.paradigm).compiles]
@@ -144,6 +154,20 @@ class Run:
     def state(self, subject: Subject, case: Case, *, suite: str, verdict: str, message: str) -> Record:
         """Record a ``verdict`` that no output of ``case`` stands for, such as that it is not run; return the record."""
         return self._record(subject, case, suite, verdict, message=message)
+
+    def leave_out(self, subject: Subject, case: Case, *, suite: str, reason: str) -> Record:
+        """Record that ``case`` is not run, and why; return the record.
+
+        Where the place of its platform is lost, one record stands for all cases of a dtype that remain.
+        """
+        lost = self.pool.why_lost(subject.platform)
+        key = (subject.id, case.dtype, suite)
+        if not lost:
+            return self.state(subject, case, suite=suite, verdict="unsupported", message=reason)
+        if key not in self._remaining:
+            self.bundle.update_environment(f"{LOST}{subject.platform.place}", lost)
+            self._remaining[key] = self._record(subject, case, suite, "unsupported", message=reason)
+        return self._remaining[key]
 
     def explore(self, subject: Subject, *, suite: str) -> Record | None:
         """Run drawn cases on ``subject``; return the record of the smallest failure, or None.
@@ -158,7 +182,7 @@ class Run:
         for place, dtype in enumerate(subject.dtypes):
             if dtype in lacking:
                 bare = Case(subject.operation.name, dtype, {})
-                self._record(subject, bare, suite, "unsupported", message=lacking[dtype])
+                self.leave_out(subject, bare, suite=suite, reason=lacking[dtype])
                 continue
             search = Search(
                 lambda case: self.one(subject, case, suite=suite),
@@ -199,7 +223,9 @@ class Run:
         first, *others = failures
         again = self.one(subject, Case.parse(first.case), suite=suite)
         notes = [f"fails for {', '.join(record.dtype for record in others)} too"] if others else []
-        if outcome_of(again) != "fail":
+        if again.verdict == "unsupported":
+            again, notes = first, ["not run again", *notes]
+        elif outcome_of(again) != "fail":
             again, notes = first, ["not every time: it passed when it was run again", *notes]
         said = self._explained(subject, replace(again, message="; ".join(filter(None, [again.message, *notes]))))
         return self._stated(said) if said != again else again
@@ -224,7 +250,7 @@ class Run:
     def judged(self, subject: Subject, case: Case, ran: Outcome, *, suite: str) -> Record:
         """Return the record of what came of a run, which has been written."""
         if ran.status == "unsupported":
-            return self._record(subject, case, suite, "unsupported", message=ran.message)
+            return self.leave_out(subject, case, suite=suite, reason=ran.message)
         standard = self.goldens.of(subject.operation, case)
         if ran.input_digest and ran.input_digest != standard.input_digest:
             message = f"the worker's inputs differ: {ran.input_digest} there, {standard.input_digest} here"
@@ -241,7 +267,10 @@ class Run:
             return self._record(subject, case, suite, "wrong", standard, ran, message=why)
         accounted = ""
         if not verdict.passes:
-            accounted, verdict, met = account(subject, case, outputs, verdict, self.goldens, self.pool)
+            try:
+                accounted, verdict, met = account(subject, case, outputs, verdict, self.goldens, self.pool)
+            except PlaceLost as error:
+                return self.leave_out(subject, case, suite=suite, reason=str(error))
             standard = met or standard
         status = "drift" if accounted else verdict.status
         if status in ("exact", "within") and (standard.teeth.vacuous or 0 < verdict.elements == verdict.open):

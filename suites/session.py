@@ -7,9 +7,11 @@ platform workers of its own.
 from __future__ import annotations
 
 import functools
+import json
 import shlex
 import shutil
 from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -20,19 +22,21 @@ from hypothesis import settings
 from golden.case import Case, CaseError
 from golden.frozen import FrozenError, corpus, version
 from kernels.registry import Catalogue, Implementation, KernelFileError, load
+from platforms.connection import GatewayError
 from platforms.detect import Detection, DetectionError, detect, sanitized
+from platforms.gateway import Gateway, Machine, reach
 from platforms.gather import probe
 from platforms.platform import Platform
 from platforms.pool import Pool
 from platforms.probe import Probe
 from platforms.profile.kept import kept
-from reports.bundle import Bundle, BundleError, default_directory
-from suites.environment import environment
+from reports.bundle import Bundle, BundleError, default_directory, read
+from suites.environment import GATEWAY, environment
 from suites.options import DEPTHS, ROOT
-from suites.run import Run
+from suites.run import LOST, Run
 from suites.subject import Selection, SelectionError, Subject, select, selected
 
-_WRONG_USE = (CaseError, FrozenError, KernelFileError, DetectionError, BundleError, SelectionError)
+_WRONG_USE = (CaseError, FrozenError, KernelFileError, DetectionError, BundleError, SelectionError, GatewayError)
 
 
 class Session:
@@ -59,9 +63,10 @@ class Session:
 
     @property
     def replay_options(self) -> str:
-        """What a replay command needs beside the case: where this run's kernels are, and what watches them."""
-        kernels = [f"--kernels={shlex.quote(path)}" for path in self.config.getoption("kernels")]
-        return " ".join([*kernels, *(["--sanitize"] if self.config.getoption("sanitize") else [])])
+        """What a replay command needs beside the case: this run's kernels, what watches them, and other places."""
+        given = {"kernels": self.config.getoption("kernels"), "gateway": [one.spec for one in self.gateways]}
+        words = [f"--{option}={shlex.quote(value)}" for option, values in given.items() for value in values]
+        return " ".join([*words, *(["--sanitize"] if self.config.getoption("sanitize") else [])])
 
     @functools.cached_property
     def probe(self) -> Probe:
@@ -69,14 +74,42 @@ class Session:
         return Probe.from_json(self._told["probe"]) if self._told else probe()
 
     @functools.cached_property
+    def gateways(self) -> list[Gateway]:
+        """The other places that were asked for."""
+        texts = enumerate(self.config.getoption("gateway"), start=1)
+        found = _user_error(lambda: [Gateway.parse(text, number) for number, text in texts])
+        for one in found:
+            if sum(one.name == other.name for other in found) > 1:
+                raise pytest.UsageError(f"several gateways are called {one.name}: give each an //id= of its own")
+        return found
+
+    @functools.cached_property
+    def machines(self) -> list[Machine]:
+        """What is behind the gateways; a worker of pytest-xdist is told by its controller."""
+        if self._told:
+            known = json.loads(self._told["machines"])
+            return [Machine(gateway, *pair) for gateway, pair in zip(self.gateways, known, strict=True)]
+        if not self.gateways:
+            return []
+        with ThreadPoolExecutor(len(self.gateways)) as together:
+            return _user_error(lambda: list(together.map(lambda one: reach(one, self.kernel_paths), self.gateways)))
+
+    @functools.cached_property
     def detection(self) -> Detection:
-        """The platforms that are here; several devices of one kind are spread over the workers of pytest-xdist."""
-        asked = self.selection.platforms
-        detection = _user_error(lambda: detect(self.probe, chosen=asked[0] if len(asked) == 1 else None))
+        """The platforms here and behind gateways; devices of one kind are spread over the workers of pytest-xdist."""
+        detection = _user_error(self._detected)
         if self.config.getoption("sanitize"):
             detection = sanitized(detection)
         index = getattr(self.config, "workerinput", {}).get("workerid", "gw0").removeprefix("gw")
         return replace(detection, found=[platform.for_worker(int(index)) for platform in detection.found])
+
+    def _detected(self) -> Detection:
+        asked = self.selection.platforms
+        chosen = asked[0].partition("@")[0] if len(asked) == 1 else None
+        several = [detect(self.probe, chosen=chosen), *(machine.detection(chosen) for machine in self.machines)]
+        return Detection(
+            [one for each in several for one in each.found], [one for each in several for one in each.absent]
+        )
 
     @functools.cached_property
     def selection(self) -> Selection:
@@ -168,6 +201,7 @@ class Session:
         asked = self.config.getoption("bundle")
         directory = Path(asked) if asked else default_directory(ROOT)
         facts = {**environment(self.config, self.probe), "replay": self.replay_options}
+        facts |= {f"{GATEWAY}{one.gateway.name}": {"spec": one.gateway.spec, **one.found} for one in self.machines}
         if self.config.getoption("corpus"):
             facts["corpus"] = version()
         return Bundle.create(directory, facts)
@@ -180,17 +214,30 @@ class Session:
         option = self.config.getoption
         if option("case") and option("corpus"):
             raise pytest.UsageError("--case asks for one case and --corpus for the frozen ones: give one of the two")
-        asked = (option("case"), option("corpus"), option("kernels"), option("bundle"), *vars(self.selection).values())
+        here = [f"--{name}" for name in ("in-process", "sanitize") if option(name.replace("-", "_"))]
+        if here and self.gateways:
+            raise pytest.UsageError(f"{here[0]} is for this machine and --gateway for others: give one of the two")
+        asked = (*map(option, ("case", "corpus", "kernels", "bundle", "gateway")), *vars(self.selection).values())
         all_suites = self.config.args_source is pytest.Config.ArgsSource.TESTPATHS
         if not self._told and (all_suites or any(asked)):
             _ = self.case, self.subjects
             if option("bundle") and not option("collectonly"):
                 _ = self.bundle
 
+    @property
+    def lost(self) -> list[tuple[str, str]]:
+        """The places that were lost on the way, with the reason."""
+        environment = read(self.bundle.directory).environment
+        return [(key.removeprefix(LOST), value) for key, value in environment.items() if key.startswith(LOST)]
+
     def for_worker(self) -> dict[str, str]:
         """Return what a worker of pytest-xdist must be told."""
         _ = self.subjects  # a wrong selection is one error here, not one in every worker
-        return {"probe": self.probe.to_json(), "bundle": str(self.bundle.directory.resolve())}
+        return {
+            "probe": self.probe.to_json(),
+            "machines": json.dumps([(one.root, one.found) for one in self.machines]),
+            "bundle": str(self.bundle.directory.resolve()),
+        }
 
     def end_workers(self) -> None:
         """End the platform workers, and have on disk what they returned."""
@@ -204,7 +251,7 @@ class Session:
         if not self._bundle or self._told:
             return
         if ran:
-            self._bundle.update_environment("unrun", [list(pair) for pair in self.unrun])
+            self._bundle.update_environment("unrun", [list(pair) for pair in [*self.unrun, *self.lost]])
         self._bundle.seal()
         if not (ran or found or self.config.getoption("bundle")):
             shutil.rmtree(self._bundle.directory, ignore_errors=True)

@@ -60,8 +60,8 @@ def fields(subjects: Iterable[Subject], *, every: bool = False) -> list[Field]:
         operation, platform = subject.operation.name, subject.platform
         if not platform.untimed:
             together.setdefault((operation, platform.name), []).append(subject)
-            laddered |= {(operation, platform.place)} if subject.implementation.optimizes else set()
-    chosen = [one for one in together.values() if every or (one[0].operation.name, one[0].platform.place) in laddered]
+            laddered |= {(operation, platform.hardware)} if subject.implementation.optimizes else set()
+    chosen = [one for one in together.values() if every or (one[0].operation.name, one[0].platform.hardware) in laddered]
     found = [one for several in chosen for one in _fields(several if every else _affordable(several))]
     return sorted(found, key=lambda one: (one.operation.name, one.case.line, one.platform.name))
 

@@ -95,7 +95,7 @@ def _heat(pool: Pool, field: Field, arms: Sequence[Arm], said: Mapping[str, Any]
 def _device(pool: Pool, field: Field) -> str:
     """Return what the device calls itself: the processor, for all platforms that are on the host."""
     facts = pool.describe(field.platform)["facts"]
-    return str(processor()["name"] if field.platform.place == "host" else facts.get("name", field.platform.name))
+    return str(processor()["name"] if field.platform.hardware == "host" else facts.get("name", field.platform.name))
 
 
 def _those(field: Field, names: Iterable[str]) -> Iterator[Implementation]:

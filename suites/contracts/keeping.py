@@ -101,7 +101,7 @@ def _checked(run: Run, subject: Subject, suite: str, contract: Contract, case: C
         for one in contract.cases(subject, case)
     ]
     reason = f"contract {contract.name}; there is no case of it"
-    return worst(records) if records else run.state(subject, case, suite=suite, verdict="unsupported", message=reason)
+    return worst(records) if records else run.leave_out(subject, case, suite=suite, reason=reason)
 
 
 def _told(broken: Sequence[Record]) -> Record | None:
