@@ -61,7 +61,9 @@ def fields(subjects: Iterable[Subject], *, every: bool = False) -> list[Field]:
         if not platform.untimed:
             together.setdefault((operation, platform.name), []).append(subject)
             laddered |= {(operation, platform.hardware)} if subject.implementation.optimizes else set()
-    chosen = [one for one in together.values() if every or (one[0].operation.name, one[0].platform.hardware) in laddered]
+    chosen = [
+        one for one in together.values() if every or (one[0].operation.name, one[0].platform.hardware) in laddered
+    ]
     found = [one for several in chosen for one in _fields(several if every else _affordable(several))]
     return sorted(found, key=lambda one: (one.operation.name, one.case.line, one.platform.name))
 

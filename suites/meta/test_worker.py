@@ -21,11 +21,11 @@ from platforms.outcome import Damage, Outcome
 from platforms.platform import Platform
 from platforms.pool import GatewayLost, Pool, WorkerError
 from platforms.vendors import HIDING
+from suites.meta.processes import WITH_PROC, alive, children, descendants
 
 ROOT = Path(__file__).resolve().parents[2]
 CASE = Case.parse('{"operation":"relu","dtype":"float32","dims":{"x":[3,17]},"seed":5}')
 CPU = Cpu()
-WITH_PROC = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc to look for processes")
 
 KERNELS = """
 import ctypes, os, re, sys
@@ -402,34 +402,6 @@ pool = Pool(kernels=[{kernels!r}], time_limit=120)
 print(pool.call(Cpu(), "os:getpid"), flush=True)
 pool.run(Cpu(), "relu/torch/{name}", case)
 """
-
-
-def children() -> dict[int, set[int]]:
-    """Return the processes that each process has started, from /proc."""
-    started: dict[int, set[int]] = {}
-    for status in Path("/proc").glob("[0-9]*/stat"):
-        try:
-            fields = status.read_text().rpartition(")")[2].split()
-        except OSError:
-            continue  # it ended meanwhile
-        started.setdefault(int(fields[1]), set()).add(int(status.parent.name))
-    return started
-
-
-def descendants(root: int) -> set[int]:
-    """Return the processes that ``root`` has started, and those that they have."""
-    started, found, fresh = children(), set[int](), {root}
-    while fresh:
-        fresh = set().union(*(started.get(process, set()) for process in fresh)) - found
-        found |= fresh
-    return found
-
-
-def alive(process: int) -> bool:
-    try:
-        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except OSError:
-        return False
 
 
 @WITH_PROC
