@@ -50,7 +50,8 @@ def arrive(channel: Any) -> None:
 
 
 def _folder() -> Path:
-    folder = Path(os.environ.get("PORTOLAN_CACHE") or Path.home() / ".cache" / "portolan") / "sent"
+    cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    folder = Path(os.environ.get("PORTOLAN_CACHE") or Path(cache) / "portolan") / "sent"
     folder.mkdir(parents=True, exist_ok=True)
     return folder.resolve()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import platform as host
 import sys
 from importlib import metadata
@@ -25,10 +26,14 @@ _PACKAGES = (
 )
 
 
+MACHINE = "PORTOLAN_MACHINE"
+"""The environment variable that names the machine where its host name does not: each container has another one."""
+
+
 def machine() -> dict[str, Any]:
     """Return what reports say of this machine and its Python, as JSON values."""
     return {
-        "host": host.node(),
+        "host": os.environ.get(MACHINE) or host.node(),
         "system": host.platform(),
         "processor": processor(),
         "python": sys.version.split()[0],

@@ -11,6 +11,7 @@ import hashlib
 import json
 import platform as host
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -56,7 +57,8 @@ def _write(file: Path, profile: dict[str, Any]) -> None:
 
 
 def _key(pool: Pool, platform: Platform, extent: str) -> str:
-    facts = [platform.to_value(), pool.describe(platform), host.node(), host.processor(), extent, _revision()]
+    plain = replace(platform, root="")  # where code lies, elsewhere, changes with any of it
+    facts = [plain.to_value(), pool.describe(platform), host.node(), host.processor(), extent, _revision()]
     return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()[:24]
 
 
