@@ -218,14 +218,11 @@ def _rounded(x: Factor, unit: np.ndarray) -> tuple[Factor, Factor]:
     if x is None:
         return None, None
     # Adding a number whose last place is the unit rounds to that; subtracting it again is exact.
-    anchor = np.broadcast_to(1.5 * 2.0**52 * unit, x.shape)
-    part, rest, left = np.empty(x.shape), np.empty(x.shape), False
-    for rows in _blocks(x.shape):
-        np.add(x[rows], anchor[rows], out=part[rows])
-        part[rows] -= anchor[rows]
-        np.subtract(x[rows], part[rows], out=rest[rows])
-        left = left or bool(rest[rows].any())
-    return part, rest if left else None
+    anchor = 1.5 * 2.0**52 * unit
+    part = x + anchor
+    part -= anchor
+    rest = x - part
+    return part, rest if rest.any() else None
 
 
 def _blocks(shape: tuple[int, ...], size: int = _BLOCK) -> Iterator[Rows]:

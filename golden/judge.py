@@ -150,12 +150,7 @@ def _sealed(result: Enclosure, kind: DType) -> Golden:
     rounds = computed & np.isfinite(value) if narrower else False
     if not computed.all():
         rounds |= ~computed & _inexact(value, tail, nominal, kind)
-    last: np.ndarray | float = 0.0
-    if np.any(rounds):
-        reach = np.abs(value)
-        reach += hard if np.isfinite(hard).all() else np.where(np.isfinite(hard), hard, 0.0)
-        last = ulp(reach, kind.name)
-        last *= 0.5 if np.all(rounds) else 0.5 * rounds
+    last = _last_rounding(value, hard, kind, rounds) if np.any(rounds) else 0.0
     drift = (hard if biased else np.minimum(hard, bias + PROBABLE * noise)) + last
     hard = drift if biased else hard + last
     figures = _figures(drift, bias, noise + UNIFORM * last)
@@ -165,6 +160,15 @@ def _sealed(result: Enclosure, kind: DType) -> Golden:
     # And so is the second half of the bounds beside the first.
     radius, hard = _halved(radius), _halved(hard)
     return Golden(kind.name, value, tail, radius, hard, hard if biased else _halved(drift), nominal, *figures)
+
+
+def _last_rounding(value: np.ndarray, hard: np.ndarray, kind: DType, rounds: np.ndarray | bool) -> np.ndarray:
+    """Return what is lost at most where a result within ``hard`` of ``value`` is rounded into its dtype."""
+    reach = np.abs(value)
+    reach += hard if np.isfinite(hard).all() else np.where(np.isfinite(hard), hard, 0.0)
+    last = ulp(reach, kind.name)
+    last *= 0.5 if np.all(rounds) else 0.5 * rounds
+    return last
 
 
 def _halves(result: Enclosure) -> tuple[np.ndarray, np.ndarray | float]:
@@ -222,6 +226,7 @@ def joined(pieces: Iterable[Golden], shape: tuple[int, ...], axis: int) -> Golde
         judged = np.count_nonzero((piece.drift > 0) & (piece.drift < np.inf)) if piece.noise or piece.bias else 0
         counted, dtype, start = counted + judged, piece.dtype, stop
         squares, sums = squares + judged * piece.noise**2, sums + judged * piece.bias
+        del piece  # before the next one is made
     noise, bias = math.sqrt(squares / max(counted, 1)), sums / max(counted, 1)
     nothing = np.broadcast_to(0.0, shape)
     for name in _PARTS:

@@ -79,7 +79,8 @@ def matmul(a: Any, b: Any, plus: Any = None) -> Any:
         errors[RADIUS] = errors.radius + 4 * (left.shape[-1] + 4) * UNIT**2 * magnitude
     special = _special_products(of_a, of_b) + (0.0 if addend is None else addend - _finite(addend))
     open_ = (magnitude > precision.largest_sum) & ~np.isnan(special)
-    return settled(value + special, precision, open_=open_ | _doubtful(a, b), tail=tail, errors=errors)
+    value = value if type(special) is float else value + special
+    return settled(value, precision, open_=open_ | _doubtful(a, b), tail=tail, errors=errors)
 
 
 def _aligned(left: np.ndarray, right: np.ndarray, magnitude: np.ndarray, precision: Precision) -> np.ndarray:

@@ -145,7 +145,10 @@ def accumulation(n: int, magnitude: np.ndarray, precision: Precision, *, product
     least = n * precision.dtype.quantum if precision.dtype and products else 0.0
     with np.errstate(over="ignore", invalid="ignore"):
         errors = rows(
-            magnitude.shape, hard=hard * magnitude + least, noise=noise * magnitude, bias=bias * magnitude + least
+            magnitude.shape,
+            hard=hard * magnitude + least,
+            noise=noise * magnitude,
+            bias=bias * magnitude + least if bias else least,
         )
     largest = precision.largest_sum if products else precision.largest
     beyond = magnitude > largest
