@@ -1,4 +1,4 @@
-"""Is a rung that is slow on purpose noticed? By count where there is one, by a ratio of several times where not."""
+"""Is a rung that is slow on purpose noticed, by a count or a ratio of several times; and is what is wrong not timed?"""
 
 from __future__ import annotations
 
@@ -65,3 +65,14 @@ def test_needless_loads(pool: Pool, catalogue: Catalogue, found: dict[str, Platf
     heat = raced_on(pool, catalogue, platform, "opencl/naive", "opencl/vectorized", "opencl/loads_needlessly")
     assert [arm.compilations for arm in heat.arms] == [0, 0, 0]
     assert standings(heat)["relu/opencl/loads_needlessly"] == "slower"
+
+
+def test_what_is_wrong_is_not_timed(pool: Pool, catalogue: Catalogue, found: dict[str, Platform]) -> None:
+    heat = raced_on(pool, catalogue, found["cpu"], "torch/eager", "torch/unwritten", "torch/right_at_first")
+    eager, unwritten, right_at_first = heat.arms
+    assert eager.status == "timed"
+    assert len(eager.seconds) == len(heat.spins) == 7
+    assert (unwritten.status, unwritten.verdict, unwritten.seconds) == ("wrong", "wrong", ())
+    assert (right_at_first.status, right_at_first.seconds) == ("wrong", ())
+    assert right_at_first.message.startswith("after 7 rounds: ")
+    assert set(standings(heat).values()) == {"wrong"}

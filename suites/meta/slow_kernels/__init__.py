@@ -1,1 +1,4 @@
-"""Rungs that are right and slow on purpose, each for one reason, to show that a ladder notices. On request alone."""
+"""What a race must notice: rungs that are right and slow, each for one reason, and some that are fast and wrong.
+
+Loaded on request alone.
+"""

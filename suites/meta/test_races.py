@@ -1,0 +1,159 @@
+"""What races on what: cases of a size, the work in them, the rows that are judged, and turns on a device."""
+
+from __future__ import annotations
+
+import itertools
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import suites.carryover.parts as parts_module
+from golden.case import Case
+from kernels.registry import load
+from kernels.typical import typical
+from kernels.work import Work, work
+from platforms.cpu import Cpu
+from platforms.interpreter import Interpreter
+from platforms.turns import alone
+from suites.carryover.fields import case_of, fields
+from suites.carryover.parts import judgeable, parts
+from suites.goldens import compute
+from suites.subject import Subject
+
+ROOT = Path(__file__).parents[2]
+CATALOGUE = load()
+OPERATIONS = CATALOGUE.operations
+KNOWN = [name for name, one in OPERATIONS.items() if typical(one, one.dtypes[0], 2**12)]
+
+
+@pytest.mark.parametrize(
+    ("name", "dims", "params", "expected"),
+    [
+        ("gemm", {"m": 3, "n": 5, "k": 7}, {}, Work(4 * (21 + 35 + 15), 2 * 3 * 5 * 7)),
+        ("add", {"x": [2, 3], "y": [2, 3]}, {}, Work(4 * 18, 0)),
+        ("softmax", {"x": [4, 8]}, {"dim": -1}, Work(4 * 64, 0)),
+        ("max", {"x": [4, 8]}, {"dim": -1}, Work(4 * 32 + 4 * 4 + 8 * 4, 0)),
+        ("grouped_gemm", {"groups": [1, 0, 2], "n": 5, "k": 7}, {}, Work(4 * (3 * 7 + 3 * 35 + 15) + 4 * 3, 210)),
+        (
+            "attention",
+            {"b": 2, "h": 3, "hk": 1, "sq": 4, "sk": 5, "d": 8},
+            {"causal": True, "scale": None, "softcap": None, "window": None},
+            Work(4 * (2 * 192 + 2 * 80), 4 * 2 * 3 * 8 * (1 + 2 + 3 + 4)),
+        ),
+        (
+            "conv2d",
+            {"images": 2, "channels": 3, "h": 5, "w": 6, "outputs": 4, "taps_h": 3, "taps_w": 3},
+            {"stride": 1, "padding": 1},
+            Work(4 * (180 + 108 + 240), 2 * 2 * 30 * 4 * 3 * 9),
+        ),
+    ],
+)
+def test_work(name: str, dims: dict[str, Any], params: dict[str, Any], expected: Work) -> None:
+    assert work(OPERATIONS[name], Case(name, "float32", dims, params)) == expected
+
+
+@pytest.mark.parametrize("name", KNOWN)
+def test_parts_are_rows_of_the_whole(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Golden results of the rows that are judged are those of the whole result, at these rows."""
+    monkeypatch.setattr(parts_module, "WHOLE", 0)
+    operation = OPERATIONS[name]
+    dtype = next((one for one in ("float32", "int32") if one in operation.dtypes), operation.dtypes[0])
+    case = typical(operation, dtype, 2**12)
+    assert case is not None
+    precision = operation.precision(dtype)
+    whole = compute(operation, case, precision)
+    found = parts(operation, case)
+    assert found
+    for part in found:
+        of_part = part.goldens(operation, precision)
+        assert list(of_part) == list(whole)
+        for key, golden in of_part.items():
+            expected = whole[key].value
+            for axis, indices in part.pick:
+                expected = np.take(expected, indices, axis)
+            np.testing.assert_allclose(golden.value, expected, rtol=1e-12, atol=1e-12)
+
+
+def test_large_results_are_judged_by_few_rows() -> None:
+    operation = OPERATIONS["softmax"]
+    case = typical(operation, "float32", 2**20)
+    assert case is not None
+    (part,) = parts(operation, case)
+    ((axis, rows),) = part.pick
+    assert axis == 0
+    assert {0, 1023} < set(rows)
+    assert len(rows) <= 8
+    assert part.values["x"].shape == (len(rows), 1024)
+
+
+def test_what_cannot_be_judged_soon_is_not_timed() -> None:
+    large = typical(OPERATIONS["attention_backward"], "float32", 2**22)
+    assert large is not None
+    assert not judgeable(OPERATIONS["attention_backward"], large)
+    found = case_of(OPERATIONS["attention_backward"], "float32", Cpu(), "filling")
+    assert found is not None
+    assert judgeable(OPERATIONS["attention_backward"], found)
+
+
+def test_sizes_grow_and_products_fit_the_device() -> None:
+    for name in ("softmax", "gemm", "attention"):
+        cases = [case_of(OPERATIONS[name], "float32", Cpu(), size) for size in ("small", "medium", "filling")]
+        moved = [work(OPERATIONS[name], case).moved for case in cases if case]
+        assert moved == sorted(set(moved))
+        assert all(work(OPERATIONS[name], case).operations <= Cpu().operations for case in cases if case)
+
+
+def test_fields_are_of_ladders_and_of_devices() -> None:
+    own = [one for one in CATALOGUE.implementations.values() if one.operation in ("gemm_bias", "exp")]
+    subjects = [
+        Subject(OPERATIONS[one.operation], one, platform)
+        for one in own
+        for platform in (Cpu(), Interpreter())
+        if not platform.refusal(one.paradigm)
+    ]
+    found = fields(subjects)
+    assert {(field.operation.name, field.platform.name) for field in found} == {("gemm_bias", "cpu")}
+    assert {field.size for field in found} == {"small", "medium", "filling"}
+    assert {one.implementation.id for one in found[0].subjects} == {"gemm_bias/torch/eager", "gemm_bias/torch/addmm"}
+    everything = fields(subjects, every=True)
+    assert {field.operation.name for field in everything} == {"gemm_bias", "exp"}
+    assert "gemm_bias/inductor/compiled" in {one.implementation.id for one in everything[-1].subjects}
+
+
+HOLDER = """
+import sys, time
+from platforms.turns import alone, beside_others
+with (alone if sys.argv[2] == "alone" else beside_others)(sys.argv[1]):
+    print(time.time(), flush=True)
+    time.sleep(0.2)
+    print(time.time(), flush=True)
+"""
+
+
+def holders(device: str, *kinds: str) -> list[tuple[float, float]]:
+    """When each of several processes had the device."""
+    run = [
+        subprocess.Popen([sys.executable, "-c", HOLDER, device, kind], stdout=subprocess.PIPE, text=True, cwd=ROOT)
+        for kind in kinds
+    ]
+    times = [process.communicate(timeout=60)[0].split() for process in run]
+    return sorted((float(start), float(end)) for start, end in times)
+
+
+def test_whoever_times_is_alone(tmp_path: Path) -> None:
+    spans = holders(f"test {tmp_path.name} {time.time()}", "alone", "alone", "beside", "alone")
+    assert all(before[1] <= after[0] for before, after in itertools.pairwise(spans))
+
+
+def test_a_device_that_is_held_is_waited_for(tmp_path: Path) -> None:
+    device = f"held {tmp_path.name} {time.time()}"
+    with alone(device):
+        waiting = subprocess.Popen([sys.executable, "-c", HOLDER, device, "beside"], stdout=subprocess.PIPE, cwd=ROOT)
+        with pytest.raises(subprocess.TimeoutExpired):
+            waiting.wait(timeout=1.0)
+    assert waiting.wait(timeout=60) == 0
