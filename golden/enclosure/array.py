@@ -23,7 +23,7 @@ import numpy as np
 
 from golden.doubled import UNIT, two_product, two_sum
 from golden.dtypes import decode, dtype_of, encode
-from golden.enclosure.errors import BIAS, HARD, NOISE, RADIUS, Errors, Row
+from golden.enclosure.errors import BIAS, HARD, NOISE, RADIUS, Errors, Row, carried
 from golden.precision import Precision
 
 PROBABLE = 6.0
@@ -182,11 +182,14 @@ def rows(shape: tuple[int, ...], *, radius: Row = 0.0, hard: Row = 0.0, noise: R
     return Errors(len(shape), (radius, hard, noise, bias))
 
 
-def rounding(precision: Precision, magnitude: np.ndarray) -> Errors:
-    """Return the errors of correctly rounded operations whose results have ``magnitude``."""
+def rounding(precision: Precision, magnitude: np.ndarray, underflow: Row = 0.0) -> Errors:
+    """Return the errors of correctly rounded operations, of results of ``magnitude`` that may lose ``underflow``."""
     own = 4 * UNIT**2 if precision.doubled else UNIT
     hard = precision.unit * magnitude
-    return rows(np.shape(magnitude), radius=own * magnitude, hard=hard, noise=UNIFORM * hard)
+    noise = UNIFORM * hard
+    if type(underflow) is not float or underflow:
+        hard += underflow
+    return rows(np.shape(magnitude), radius=own * magnitude, hard=hard, noise=noise, bias=underflow)
 
 
 def errors_in(x: Enclosure, shape: tuple[int, ...]) -> Array:
@@ -239,9 +242,10 @@ def settled(
     ordinary = -precision.largest <= least and most <= precision.largest and np.isfinite(most - least)
     plain = type(errors) is float
     certain = open_ is False or not np.any(open_)
-    if ordinary and certain and (plain or _all_finite(errors)):
+    if ordinary and certain and (plain or _within_range(errors)):
         result = Enclosure(value, precision, tail=tail, errors=errors)
         result._open = False
+        result._answers[all_finite,] = True
         return result
     errors = errors if plain else np.asarray(errors)
     finite = np.isfinite(value)
@@ -261,7 +265,12 @@ def settled(
     return Enclosure(value, precision, tail=tail, errors=errors)
 
 
-def _all_finite(errors: Errors) -> bool:
+def all_finite(value: np.ndarray) -> bool:
+    """Return whether there is neither an infinity nor a NaN in ``value``."""
+    return bool(np.isfinite(value).all())
+
+
+def _within_range(errors: Errors) -> bool:
     # Noise and bias are finite wherever the hard bound is: they are carried on as it is, and never larger.
     return all((row if type(row) is float else row.max()) < np.inf for row in (errors.hard, errors.radius))
 
@@ -307,9 +316,9 @@ def _sum(a: Enclosure, b: Enclosure) -> Enclosure:
     else:
         value = a.value + b.value
     shape = np.shape(value)
-    errors = (errors_in(a, shape) + errors_in(b, shape)) * _grown(precision)
+    errors = errors_in(a, shape) + errors_in(b, shape)
     if precision.dtype:
-        errors = errors + rounding(precision, _inexact(value, tail, a, b))
+        errors = carried(errors, _grown(precision), rounding(precision, _inexact(value, tail, a, b)))
         if precision.doubled and _has_tail(a, b):
             errors[RADIUS] += 4 * UNIT**2 * (np.abs(a.value) + np.abs(b.value))
     return settled(value, precision, tail=tail, errors=errors, open_=left_open(a) | left_open(b))
@@ -318,7 +327,6 @@ def _sum(a: Enclosure, b: Enclosure) -> Enclosure:
 def _product(a: Enclosure, b: Enclosure) -> Enclosure:
     precision = a.precision
     value = a.value * b.value
-    shape = np.shape(value)
     tail: Array = 0.0
     unsplit: Array = 0.0
     if precision.doubled:
@@ -327,33 +335,30 @@ def _product(a: Enclosure, b: Enclosure) -> Enclosure:
         unsplit = np.where(np.isfinite(tail), 0.0, UNIT * np.abs(value))
         tail = np.where(np.isfinite(tail), tail, 0.0)
         value, tail = _renormalized(value, tail + (a.value * b.tail + a.tail * b.value))
-    own = rounding(precision, _inexact(value, tail, a, b))
-    if precision.underflow:
-        own = own + _underflow(a, b, value)
+    own = rounding(precision, _inexact(value, tail, a, b), _underflow(a, b, value))
     if precision.doubled:
         own[RADIUS] = own.radius + (unsplit + 2.0**-1060)
-    errors = _carried(a, b, shape) + own
-    return settled(value, precision, tail=tail, errors=errors, open_=_doubtful(a, b))
+    return settled(value, precision, tail=tail, errors=_of_factors(a, b, own), open_=_doubtful(a, b))
 
 
-def _underflow(a: Enclosure, b: Enclosure, value: np.ndarray) -> Errors:
+def _underflow(a: Enclosure, b: Enclosure, value: np.ndarray) -> Row:
     """Return what products of ``value`` lose that underflow; none of those with zero does."""
-    least: Row = a.precision.underflow
-    if not np.all(value):  # else no factor is zero either
-        least = least * ((a.value != 0) & (b.value != 0))
-    return Errors(np.ndim(value), (0.0, least, 0.0, least))
+    least = a.precision.underflow
+    if not least or np.all(value):  # then no factor is zero either
+        return least
+    return least * ((a.value != 0) & (b.value != 0))
 
 
-def _carried(a: Enclosure, b: Enclosure, shape: tuple[int, ...]) -> Array:
-    """Return what the errors of two factors make in their product: e|b| + f|a| + ef, f being the hard bound there."""
+def _of_factors(a: Enclosure, b: Enclosure, own: Errors) -> Errors:
+    """Return the errors of a product that makes its ``own``: e|b| + f|a| + ef, f being the hard bound there."""
+    shape = own.shape[1:]
     of_a, of_b, grown = errors_in(a, shape), errors_in(b, shape), _grown(a.precision)
+    if type(of_a) is float:
+        return carried(of_b, grown * np.abs(a.value), own)
     if a is b:
-        return of_a if type(of_a) is float else of_a * (grown * (2 * np.abs(a.value) + of_a.hard))
-    carried: Array = 0.0
-    if type(of_a) is not float:
-        reach = np.abs(b.value) if type(of_b) is float else np.abs(b.value) + of_b.hard
-        carried = of_a * (grown * reach)
-    return carried if type(of_b) is float else carried + of_b * (grown * np.abs(a.value))
+        return carried(of_a, grown * (2 * np.abs(a.value) + of_a.hard), own)
+    reach = np.abs(b.value) if type(of_b) is float else np.abs(b.value) + of_b.hard
+    return carried(of_b, grown * np.abs(a.value), carried(of_a, grown * reach, own))
 
 
 def _doubtful(a: Enclosure, b: Enclosure) -> np.ndarray | bool:
@@ -361,7 +366,7 @@ def _doubtful(a: Enclosure, b: Enclosure) -> np.ndarray | bool:
     if a.is_exact and b.is_exact:
         return False
     open_ = left_open(a) | left_open(b)
-    if np.isfinite(a.value).all() and np.isfinite(b.value).all():
+    if a.once(all_finite) and b.once(all_finite):
         return open_
     return open_ | (perhaps_zero(a) & np.isinf(b.value)) | (np.isinf(a.value) & perhaps_zero(b))
 
@@ -390,12 +395,11 @@ def _quotient(a: Enclosure, b: Enclosure) -> Enclosure:
     shape, size = np.shape(value), np.abs(value)
     of_a, of_b = errors_in(a, shape), errors_in(b, shape)
     distance = np.abs(b.value) if type(of_b) is float else np.maximum(np.abs(b.value) - of_b.hard, 0.0)
-    from_a = of_a if type(of_a) is float else of_a * (_grown(precision) / distance)
-    from_b = of_b if type(of_b) is float else of_b * (_grown(precision) * size / distance)
     own = asked(precision, "divide", size)
     if precision.doubled:
         own[RADIUS] = own.radius + unsplit
-    errors = from_a + from_b + own
+    grown = _grown(precision)
+    errors = carried(of_b, grown * size / distance, carried(of_a, grown / distance, own))
     open_ = ((distance == 0) & (b.value != 0)) | left_open(a) | left_open(b)
     return settled(value, precision, tail=tail, errors=errors, open_=open_)
 

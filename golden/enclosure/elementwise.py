@@ -16,6 +16,7 @@ from golden.enclosure.array import (
     RADIUS,
     Array,
     Enclosure,
+    all_finite,
     asked,
     column,
     errors_in,
@@ -182,9 +183,9 @@ def _apply(name: str, x: Any, spread: Spread) -> Any:
     value, tail, radius = functions.evaluate(name, x.value, argument, doubled=precision.doubled)
     if emulated.approximation and APPROXIMATIONS[emulated.approximation][0] == name:
         value, tail = APPROXIMATIONS[emulated.approximation][1](x.value), np.zeros(x.shape)
-    finite = np.isfinite(x.value)
     own = asked(precision, name, np.abs(value), np.abs(x.value), radius)
-    if not finite.all():  # what has underflowed altogether, as the exponential of -inf, is exact
+    if not x.once(all_finite):  # what has underflowed altogether, as the exponential of -inf, is exact
+        finite = np.isfinite(x.value)
         own = own.each(lambda row: np.where(finite, row, 0.0))
     errors = errors_in(x, x.shape)
     if type(errors) is not float:
@@ -207,9 +208,12 @@ def _spread_of_tanh(x: np.ndarray, y: np.ndarray, e: np.ndarray) -> np.ndarray:
     twice = 2 * e
     if np.max(twice) > 1:
         return np.asarray(e * np.minimum(1.0, 4 * np.exp(-2 * _nearest(x, e))))
-    slope = (1.0 - y * y) * (1.0 + twice * (1.0 + twice))
+    slope = twice + 1.0
+    slope *= twice
+    slope += 1.0
+    slope *= 1.0 - y * y
     slope += np.where(np.abs(x) < 20, 2.0**-48, 2.0**-55)
-    return np.asarray(e * np.minimum(1.0, slope))
+    return np.asarray(e * np.minimum(slope, 1.0))
 
 
 def _stepped(step: Callable[[np.ndarray], np.ndarray], x: Any) -> Any:

@@ -99,6 +99,13 @@ class Errors(NDArrayOperatorsMixin):
         arrays = (np.asarray(one) if isinstance(one, Errors) else one for one in inputs)
         return getattr(ufunc, method)(*arrays, **({"out": out} if out else {}), **options)
 
+    # What is done most goes without the detour over ufuncs; an array on the left still makes it.
+    def __add__(self, other: Any) -> Errors:
+        return rowwise(_sum, self, other)
+
+    def __mul__(self, other: Any) -> Errors:
+        return rowwise(_product, self, other)
+
     def each(self, function: Callable[[Row], Row], *, rank: int | None = None) -> Errors:
         """Return ``function``, which leaves zeros zero, of every row."""
         return rowwise(lambda row: row if _is_nothing(row) else function(row), self, rank=rank)
@@ -112,16 +119,32 @@ def rowwise(function: Callable[..., Row], *operands: Any, rank: int | None = Non
 
     ``rank`` is that of the result; that of the operands, if it is left out.
     """
-    of_operands = max(one.rank for one in operands if isinstance(one, Errors))
+    of_operands = max([one.rank for one in operands if isinstance(one, Errors)])
     columns = [_rows_of(one, of_operands) for one in operands]
     known: dict[tuple[int, ...], Row] = {}
     results = []
     for arguments in zip(*columns, strict=True):
         key = tuple(map(id, arguments))
-        if key not in known:
-            known[key] = function(*arguments)
-        results.append(known[key])
+        result = known.get(key)
+        if result is None:
+            known[key] = result = function(*arguments)
+        results.append(result)
     return Errors(of_operands if rank is None else rank, (results[0], results[1], results[2], results[3]))
+
+
+def carried(errors: Errors | float, factor: Any, own: Errors) -> Errors:
+    """Return ``errors * factor + own``: what an operation carries on of an operand's errors, and its own."""
+    return own if isinstance(errors, float) else rowwise(_carried, errors, factor, own)
+
+
+def _carried(error: Row, factor: Any, own: Row) -> Row:
+    if _is_nothing(error):
+        return own
+    result = error * factor
+    if type(result) is np.ndarray and result.shape == np.shape(own):
+        result += own  # in the memory that it has already
+        return result
+    return result + own
 
 
 def _rows_of(operand: Any, rank: int) -> tuple[Row, Row, Row, Row]:

@@ -11,6 +11,7 @@ from golden.dtypes import decode, dtype_of, encode
 from golden.enclosure.array import (
     Array,
     Enclosure,
+    all_finite,
     column,
     errors_in,
     left_open,
@@ -103,7 +104,7 @@ def _doubtful(a: Enclosure, b: Enclosure) -> np.ndarray | bool:
         return False
     rows, columns = (np.broadcast_to(left_open(x), x.shape) for x in (a, b))
     open_ = np.asarray(rows.any(-1, keepdims=True) | columns.any(-2, keepdims=True))
-    if np.isfinite(a.value).all() and np.isfinite(b.value).all():
+    if a.once(all_finite) and b.once(all_finite):
         return open_
     meetings = _count(perhaps_zero(a), np.isinf(b.value)) + _count(np.isinf(a.value), perhaps_zero(b))
     return open_ | (meetings > 0)
