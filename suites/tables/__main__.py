@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 
 from kernels.registry import Catalogue, load
@@ -36,6 +36,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
         default=[],
         help="only this operation, whose rows replace those of it in the written table; repeatable",
     )
+    parser.add_argument(
+        "--paradigm", action="append", default=[], help="for tightness: only this paradigm, likewise; repeatable"
+    )
     parser.add_argument("-j", type=int, default=os.cpu_count() or 1, help="for causes: processes (default: all cores)")
     asked = parser.parse_args(arguments)
     unknown = [kind for kind in asked.kinds if kind not in KINDS]
@@ -62,7 +65,8 @@ def _documents(asked: argparse.Namespace, catalogue: Catalogue) -> Iterator[tupl
     if "precision" in kinds:
         yield "precision", precision()
     if "teeth" in kinds:
-        yield "teeth", teeth(operations, cases=asked.cases, budget=asked.budget, page=_page("teeth", asked, catalogue))
+        page = _page("teeth", asked, set(catalogue.operations) - set(operations))
+        yield "teeth", teeth(operations, cases=asked.cases, budget=asked.budget, page=page)
     if "profiles" in kinds:
         yield "profiles", profiles(DOCS / "profiles")
     if "causes" in kinds:
@@ -75,12 +79,10 @@ def _documents(asked: argparse.Namespace, catalogue: Catalogue) -> Iterator[tupl
         yield from _tightness(asked, catalogue)
 
 
-def _page(name: str, asked: argparse.Namespace, catalogue: Catalogue) -> Page:
-    """Return the written page of that name, of which what was not asked for stays; an empty one if all is asked for."""
+def _page(name: str, asked: argparse.Namespace, others: Collection[str]) -> Page:
+    """Return the page of that name as it is written, of which rows about ``others`` stay."""
     path = DOCS / f"{name}.md"
-    if not (asked.write and asked.operation and path.exists()):
-        return Page()
-    return Page(path.read_text(encoding="utf-8"), set(catalogue.operations) - set(asked.operation))
+    return Page(path.read_text(encoding="utf-8"), others) if asked.write and path.exists() else Page()
 
 
 def _tightness(asked: argparse.Namespace, catalogue: Catalogue) -> Iterator[tuple[str, str]]:
@@ -91,14 +93,14 @@ def _tightness(asked: argparse.Namespace, catalogue: Catalogue) -> Iterator[tupl
     from suites.subject import Selection, select
     from suites.tables.tightness import tightness
 
-    selection = Selection.of(asked.platform, asked.operation, [], [])
+    selection = Selection.of(asked.platform, asked.operation, asked.paradigm, [])
     subjects, _ = select(catalogue, detect(probe()), selection)
     plain = [one for one in subjects if one.implementation.numerics == "ieee"]
     with Pool() as pool:
         for platform in dict.fromkeys(one.platform.name for one in plain):
             here = [one for one in plain if one.platform.name == platform]
             name = f"tightness-{platform}"
-            page = _page(name, asked, catalogue)
+            page = _page(name, asked, set(catalogue.implementations) - {one.implementation.id for one in here})
             yield name, tightness(here, here[0].platform, pool, cases=asked.cases, budget=asked.budget, page=page)
 
 

@@ -22,21 +22,18 @@ def document(title: str, *parts: str) -> str:
 
 @dataclass(frozen=True)
 class Page:
-    """The ``text`` of a document as it was written before, whose rows about the operations ``kept`` stay."""
+    """The ``text`` of a document as it was written before, whose rows that begin with one of ``kept`` stay."""
 
     text: str = ""
     kept: Collection[str] = ()
 
     def rows(self, headers: Sequence[str]) -> list[list[str]]:
-        """Return the rows that stay of the table with these ``headers``; none where there is no such table.
-
-        A row is about the operation that its first cell names, or an implementation of.
-        """
+        """Return the rows that stay of the table with these ``headers``; none where there is no such table."""
         rows, inside = list[list[str]](), False
         for line in self.text.splitlines():
             cells = [cell.strip().replace("\\|", "|") for cell in re.split(r"(?<!\\)\|", line)[1:-1]]
             inside = bool(cells) and (inside or cells == [*headers])
-            if inside and cells[0].split("/")[0] in self.kept:
+            if inside and cells[0] in self.kept:
                 rows.append(cells)
         return rows
 
