@@ -21,6 +21,7 @@ class Paging(Operation, abstract=True):
 
     multiplies_matrices = True
     toothless: ClassVar = {
+        "last dropped": "where scores reach hundreds, the last key has next to nothing of P",
         "tile unwritten": "where nothing is cached for the last sequence, its heads are open",
         "lower inputs": "where scores reach hundreds, an error in their last bits moves P by more than tf32 inputs do",
     }

@@ -19,6 +19,7 @@ class CrossEntropy(Operation):
     name = "cross_entropy"
     tensor_dtypes: ClassVar = {"target": "int64"}
     neutral = float("-inf")
+    toothless: ClassVar = {"lower inputs": "it is one number of many logits, and what each of them loses averages out"}
     policies: ClassVar = {
         "NaN": "a NaN anywhere makes the result NaN",
         "inf": "a logit of +inf makes the result NaN; a target whose logit is -inf makes it +inf",

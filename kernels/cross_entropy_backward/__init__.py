@@ -41,7 +41,8 @@ class CrossEntropyBackward(Operation):
     def regimes(self, dtype: str, tensor: str) -> tuple[str, ...]:
         regimes = self.without_overflow(super().regimes(dtype, tensor), dtype)
         if tensor == "grad":  # one number: were it infinite, everything would be open
-            return tuple(regime for regime in regimes if regime not in ("inf", "mixed", "masked"))
+            finite = tuple(regime for regime in regimes if regime not in ("inf", "mixed", "masked"))
+            return self.without_flushed(finite, dtype)
         return regimes
 
     def reduced_axes(self, case: Case) -> dict[str, int]:

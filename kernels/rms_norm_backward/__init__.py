@@ -40,7 +40,8 @@ class RmsNormBackward(Operation):
         return strategies.normalized(budget)
 
     def regimes(self, dtype: str, tensor: str) -> tuple[str, ...]:
-        return self.without_overflow(super().regimes(dtype, tensor), dtype)
+        regimes = self.without_overflow(super().regimes(dtype, tensor), dtype)
+        return self.without_flushed(regimes, dtype) if tensor == "grad" else regimes
 
     def reduced_axes(self, case: Case) -> dict[str, int]:
         return {"x": -1}

@@ -26,6 +26,7 @@ class ScatterAdd(Operation):
     dtypes = (*FLOATS, "int64", "int32")
     tensor_dtypes: ClassVar = {"index": "int64"}
     scatters = True
+    toothless: ClassVar = {"permuted": "added to one row alone, the same rows in another order have the same sum"}
     policies: ClassVar = {
         "NaN": "a NaN, or infinities of both signs, make NaN of an element, and of no other",
         "repeated indices": "all rows that name the same one are added to it, in any order",

@@ -26,7 +26,8 @@ class SoftmaxBackward(Along):
         return {"grad": shapes["x"], "x": shapes["x"]}
 
     def regimes(self, dtype: str, tensor: str) -> tuple[str, ...]:
-        return self.without_overflow(super().regimes(dtype, tensor), dtype)
+        regimes = self.without_overflow(super().regimes(dtype, tensor), dtype)
+        return self.without_flushed(regimes, dtype) if tensor == "grad" else regimes
 
     def reference(self, grad: Any, x: Any, *, dim: int) -> Any:
         exponentials = enclosure.exp(x - enclosure.amax(x, dim))

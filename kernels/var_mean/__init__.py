@@ -21,6 +21,7 @@ class VarMean(Selection):
     """
 
     name = "var_mean"
+    toothless: ClassVar = {"permuted": "the same elements in another order have the same mean and variance"}
     policies: ClassVar = {
         "NaN": "a row that holds a NaN has neither variance nor mean: both are NaN",
         "inf": "a row that holds an infinity has the variance NaN; its mean is open: infinite or NaN",

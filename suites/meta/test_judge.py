@@ -276,6 +276,20 @@ def test_teeth_tell_what_the_bound_would_accept() -> None:
     assert set(loosely.accepted) == set(teeth.refused)
 
 
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_what_leaves_the_formula_as_it_is_is_no_corruption(dtype: str) -> None:
+    """A last element that takes no part, and a plain formula that rounds elsewhere than golden does."""
+    x = np.arange(1.0, 41.0) / 3
+    golden = seal(Enclosure(x[:32], Precision(compute=dtype)) * 3.0 / 7.0, dtype)
+
+    def off_by_a_unit(changed: Mapping[str, np.ndarray]) -> np.ndarray:
+        return changed["x"][:32] * 3.0 / 7.0 * (1 + 2 * DTYPES[dtype].unit)
+
+    teeth = bite(golden, {"x": x}, off_by_a_unit, reduced_axes={"x": 0}, neutral=0.0)
+    assert teeth.accepted == ()
+    assert set(teeth.refused) == {"zeros", "permuted", "lower inputs", "tile unwritten"}
+
+
 @pytest.mark.parametrize("length", [2, 3, 4])
 def test_merged_means_are_within_the_bounds_that_grant_running_ones(length: int) -> None:
     """Means merged by rounded weights: on short rows they err by more than a sum and a division can."""
