@@ -1,7 +1,7 @@
 """What the CUDA C++ files share: one source, compiled by nvcc for a device, or on fibers for the processor.
 
-``cxx/include/device.hpp`` is what a source includes. Tensors on a device are given to kernels where they lie, and
-kernels are launched on torch's current stream.
+Clang compiles it for GPUs that nvcc does not know, to see whether it can be. ``cxx/include/device.hpp`` is what a source
+includes. Tensors on a device are given to kernels where they lie, launched on torch's current stream.
 """
 
 from __future__ import annotations
@@ -82,16 +82,32 @@ def for_device(source: Path, device: torch.device) -> Path:
 
 @functools.cache
 def device_code(source: Path, architecture: str) -> Path:
-    """Return the cubin of ``source`` for an architecture, such as ``sm_90``, that no device here need have.
+    """Return what ``source`` is for an architecture that no device here need have: ``sm_90``, or ``gfx942``.
 
-    Raises BuildError, also without nvcc.
+    For the first kind nvcc makes it, for the second clang; raises BuildError, also without them.
     """
+    if architecture.startswith("gfx"):
+        return build([source], [clang(), *_HIP, f"--offload-arch={architecture}"])
     return build([source], [*device_compiler(architecture), "-cubin"])
 
 
 def device_compiler(architecture: str) -> list[str]:
     """Return the command, without sources, that compiles for an architecture; raises BuildError without nvcc."""
     return [nvcc(), "-O3", "-std=c++17", f"-arch={architecture}", "-x", "cu"]
+
+
+_HIP = ("-x", "hip", "-O3", "-std=c++17", "--cuda-device-only", "--no-gpu-bundle-output", "-nogpuinc", "-nogpulib")
+"""CUDA C++ in all but its headers, for which ``amdgcn.hpp`` stands."""
+
+CLANGS = (*(f"clang-{version}" for version in range(24, 16, -1)), "clang")
+
+
+def clang() -> str:
+    """Return the newest clang on PATH; raises BuildError."""
+    found = next(filter(shutil.which, CLANGS), None)
+    if found is None:
+        raise BuildError("there is no clang on PATH; sudo apt-get install clang-19 lld-19")
+    return found
 
 
 def nvcc() -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform as host
+import re
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,6 +12,7 @@ import numpy as np
 import pytest
 import torch
 
+import kernels
 from golden.case import Case
 from golden.inputs import make_inputs
 from kernels.registry import load
@@ -40,6 +42,10 @@ FIBERS = ["cuda-cpu", "cuda-cpu-reversed"]
 needs_compiler = pytest.mark.skipif(not NATIVE, reason=f"needs a C++ compiler, one of {', '.join(COMPILERS)}")
 needs_s390x = pytest.mark.skipif("qemu-s390x" not in EMULATED, reason="needs qemu and a compiler for s390x")
 needs_aarch64 = pytest.mark.skipif("qemu-aarch64" not in EMULATED, reason="needs qemu and a compiler for aarch64")
+
+OPERATIONS = Path(kernels.__file__).parent
+AMDGPU = 224
+"""The machine of such code, as ELF numbers them."""
 
 RELU = '{"operation":"relu","dtype":"%s","dims":{"x":[3,7]},"tensors":{"x":{"layout":"padded3+offset5"}},"seed":5}'
 PRODUCT = (
@@ -181,6 +187,16 @@ def test_device_code_needs_no_device(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert cuda.device_code(source, "sm_90").read_bytes()[:4] == b"\x7fELF"
     with pytest.raises(BuildError, match="sm_1"):
         cuda.device_code(source, "sm_1")
+
+
+@pytest.mark.skipif(not any(map(shutil.which, cuda.CLANGS)), reason="needs clang and its linker")
+@pytest.mark.parametrize("source", sorted(OPERATIONS.glob("*/cuda.cu")), ids=lambda path: path.parent.name)
+def test_every_cuda_source_compiles_for_gpus_that_nvcc_does_not_know(source: Path) -> None:
+    code = cuda.device_code(source, "gfx942").read_bytes()
+    assert code[:4] == b"\x7fELF"
+    assert int.from_bytes(code[18:20], "little") == AMDGPU
+    names = set(re.findall(r"__global__ void(?: __launch_bounds__\(.*\))?\s+(\w+)", source.read_text()))
+    assert {name for name in names if f"{len(name)}{name}".encode() in code} == names
 
 
 def test_a_target_survives_json_and_nothing_else_is_one() -> None:

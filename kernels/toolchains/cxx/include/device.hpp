@@ -1,15 +1,18 @@
 // What kernels in CUDA C++ include: `launch`, tensors as kernels get them, and reductions of a block.
 //
-// nvcc compiles them for a device; any other compiler compiles them for the processor, on fibers.
+// nvcc compiles them for a device, and clang as HIP for one that is not there; any other compiler compiles them for the
+// processor, on fibers.
 #pragma once
 
-#ifndef __CUDACC__
+#if defined(__HIP__)
+#include "amdgcn.hpp"
+#elif !defined(__CUDACC__)
 #include "fibers.hpp"
 #endif
 
 #include "kernel.hpp"
 
-#ifdef __CUDACC__
+#if defined(__CUDACC__) && !defined(__HIP__)
 // Launches `kernel` on a stream; returns what went wrong, or null.
 template <typename... Parameters, typename... Arguments>
 const char *launch(void (*kernel)(Parameters...), dim3 grid, dim3 threads, void *stream, Arguments... arguments) {

@@ -77,7 +77,7 @@ __device__ inline void multiply_tile(float (&sums)[4], const uint32_t (&left)[4]
             "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
             : "+f"(sums[0]), "+f"(sums[1]), "+f"(sums[2]), "+f"(sums[3])
             : "r"(left[0]), "r"(left[1]), "r"(left[2]), "r"(left[3]), "r"(right[0]), "r"(right[1]));
-#elif defined(__CUDACC__)
+#elif defined(__CUDACC__) || defined(__HIP__)
     __trap();
 #else
     struct Held {
@@ -109,7 +109,7 @@ __device__ inline void copy_later(void *shared, const void *global, bool wanted)
         asm volatile("cp.async.ca.shared.global [%0], [%1], 16, %2;" ::"r"(place), "l"(global), "r"(wanted ? 16 : 0));
     else
         asm volatile("cp.async.ca.shared.global [%0], [%1], 8, %2;" ::"r"(place), "l"(global), "r"(wanted ? 8 : 0));
-#elif defined(__CUDACC__)
+#elif defined(__CUDACC__) || defined(__HIP__)
     __trap();
 #else
     fibers::block.copy(shared, wanted ? global : nullptr, BYTES);
@@ -119,7 +119,7 @@ __device__ inline void copy_later(void *shared, const void *global, bool wanted)
 __device__ inline void end_of_batch() {
 #ifdef PORTOLAN_UNITS
     asm volatile("cp.async.commit_group;" ::: "memory");
-#elif !defined(__CUDACC__)
+#elif !defined(__CUDACC__) && !defined(__HIP__)
     fibers::block.end_batch();
 #endif
 }
@@ -129,7 +129,7 @@ template <int LATER>
 __device__ inline void await_copies() {
 #ifdef PORTOLAN_UNITS
     asm volatile("cp.async.wait_group %0;" ::"n"(LATER) : "memory");
-#elif !defined(__CUDACC__)
+#elif !defined(__CUDACC__) && !defined(__HIP__)
     fibers::block.await(LATER);
 #endif
 }
