@@ -1,7 +1,7 @@
 """What the CUDA C++ files share: one source, compiled by nvcc for a device, or on fibers for the processor.
 
-Clang compiles it for GPUs that nvcc does not know, to see whether it can be. ``cxx/include/device.hpp`` is what a source
-includes. Tensors on a device are given to kernels where they lie, launched on torch's current stream.
+Clang compiles it for GPUs that nvcc does not know, to see whether it can be. A source includes
+``cxx/include/device.hpp``. Tensors on a device are given to kernels where they lie, launched on torch's current stream.
 """
 
 from __future__ import annotations
