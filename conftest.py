@@ -20,7 +20,7 @@ from suites.closing import Closing
 from suites.portability import audited
 from suites.run import Run
 from suites.session import Session
-from suites.subject import rivals_of
+from suites.subject import Subject, rivals_of
 
 SESSION = pytest.StashKey[Session]()
 
@@ -83,6 +83,12 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 def run(request: pytest.FixtureRequest) -> Run:
     """The run: platform workers, golden results, records."""
     return request.config.stash[SESSION].run
+
+
+@pytest.fixture
+def lacking(request: pytest.FixtureRequest) -> list[Subject]:
+    """What was asked for and is left out because a platform lacks what it needs."""
+    return request.config.stash[SESSION].lacking
 
 
 @pytest.fixture

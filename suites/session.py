@@ -34,7 +34,7 @@ from reports.bundle import Bundle, BundleError, default_directory, read
 from suites.environment import GATEWAY, environment
 from suites.options import DEPTHS, ROOT
 from suites.run import LOST, Run
-from suites.subject import Selection, SelectionError, Subject, select, selected
+from suites.subject import Selection, SelectionError, Subject, lacking, select, selected
 
 _WRONG_USE = (CaseError, FrozenError, KernelFileError, DetectionError, BundleError, SelectionError, GatewayError)
 
@@ -162,6 +162,11 @@ class Session:
     def unrun(self) -> list[tuple[str, str]]:
         """What was asked for and cannot be run, with the reason."""
         return self._selected[1]
+
+    @property
+    def lacking(self) -> list[Subject]:
+        """What was asked for and is left out because a platform lacks what it needs."""
+        return lacking(self.catalogue, self.detection, self.selection)
 
     @functools.cached_property
     def run(self) -> Run:

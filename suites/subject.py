@@ -79,6 +79,16 @@ def select(
     return subjects, unrun
 
 
+def lacking(catalogue: Catalogue, detection: Detection, selection: Selection) -> list[Subject]:
+    """Return what :func:`select` leaves out because a platform lacks what an implementation needs."""
+    return [
+        Subject(catalogue.operations[one.operation], one, platform)
+        for one in _implementations(catalogue, selection)
+        for platform in _platforms(detection, selection.platforms)
+        if not platform.refusal(one.paradigm) and platform.lack(one.needs)
+    ]
+
+
 def rivals_of(subjects: Iterable[Subject]) -> dict[str, list[Subject]]:
     """Return the subjects of each operation that has two or more, by its name."""
     by_operation: dict[str, list[Subject]] = {}

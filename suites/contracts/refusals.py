@@ -28,7 +28,7 @@ def stale_refusal(run: Run, subject: Subject, *, suite: str) -> Record | None:
     A refusal is part of the kernel, and the same everywhere: what a platform lacks, ``needs`` says.
     """
     cases = list(islice(_refused(subject), TRIED))
-    if not cases or not all(_is_right(run, subject, case) for case in cases):
+    if not cases or not all(is_right(run, subject, case) for case in cases):
         return None
     said = subject.implementation.refuses(cases[0])
     message = f'contract refusals; it says "{said}" and is right in all {len(cases)} such cases that were tried'
@@ -39,15 +39,20 @@ def _refused(subject: Subject) -> Iterator[Case]:
     """Yield frozen cases that the implementation refuses, as they are or enlarged along one dim, with plain values."""
     if subject.implementation.refuses is nothing:
         return
-    lacking = set(subject.operation.dtypes) - set(subject.dtypes)
-    plain = [replace(case, tensors={}) for case in corpus(subject.operation.name) if case.dtype not in lacking]
-    for case in dict.fromkeys(one for small in plain for one in (small, *enlarged(small))):
+    for case in dict.fromkeys(one for small in plain_cases(subject) for one in (small, *enlarged(small))):
         fits = allowed(subject.operation, case) and 0 < largest(subject.operation, case) <= _LARGEST
         if fits and subject.implementation.refuses(case):
             yield case
 
 
-def _is_right(run: Run, subject: Subject, case: Case) -> bool:
+def plain_cases(subject: Subject) -> list[Case]:
+    """Return the frozen cases of the subject's dtypes with normal values in contiguous tensors, none of them empty."""
+    plain = [replace(case, tensors={}) for case in corpus(subject.operation.name) if case.dtype in subject.dtypes]
+    return [case for case in dict.fromkeys(plain) if all(map(all, subject.operation.shapes(case).values()))]
+
+
+def is_right(run: Run, subject: Subject, case: Case) -> bool:
+    """Return whether ``case`` comes out right, without a record of it."""
     ran = run.execute(subject, case)
     if ran.status != "returned" or ran.damage or mismatch(subject, case, ran):
         return False

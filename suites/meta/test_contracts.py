@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
+
 import pytest
 
+from kernels.registry import load
+from platforms.cpu import Cpu
+from platforms.pool import Pool
+from reports.bundle import Bundle
 from reports.record import outcome
+from suites.contracts.lacks import stale_lacks
 from suites.meta.cli import MUTANTS, Finished, run_pytest
+from suites.run import Run
+from suites.subject import Subject
 
 BROKEN = {
     "gemm/torch/wrong_nothing_to_add_up": ("unwritten", "contract edges"),
@@ -50,3 +60,18 @@ def test_each_is_blamed_for_the_contract_that_it_breaks(checked: Finished) -> No
 def test_a_declared_spread_is_told_and_not_blamed(checked: Finished) -> None:
     told = [record.message for record in checked.records if record.implementation == "sum/torch/declares_its_spread"]
     assert any("declared not to be deterministic" in message for message in told), told
+
+
+def test_a_lack_that_is_none_is_told_and_one_that_holds_is_not(tmp_path: Path) -> None:
+    kernels = [MUTANTS / "numbers.py"]
+    catalogue = load(kernels)
+    both = [catalogue.implementations[name] for name in ("gemm/torch/wrong_zeros", "gemm/torch/eager")]
+    gemm, platform = catalogue.operations["gemm"], Cpu()
+    wrong, right = (Subject(gemm, replace(one, needs=("matrix unit",)), platform) for one in both)
+    with Pool(kernels=kernels) as pool, Bundle.create(tmp_path / "bundle", {}) as bundle:
+        run = Run(pool=pool, bundle=bundle)
+        assert list(stale_lacks(run, [wrong])) == []
+        (sentence,) = stale_lacks(run, [right])
+    assert sentence.startswith(
+        "cpu has no matrix unit, it says; gemm/torch/eager, which needs that, is right there in {"
+    )
