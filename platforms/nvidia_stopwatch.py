@@ -23,11 +23,11 @@ class Events(Stopwatch):
     def __init__(self, device: str) -> None:
         # Not the base's own, whose buffer lies on the host.
         self.cache = torch.cuda.get_device_properties(device).L2_cache_size
-        self._buffer = torch.zeros(2 * self.cache, dtype=torch.uint8, device=device)
+        self._other = torch.ones(2 * self.cache // 8, dtype=torch.int64, device=device)
         self._events = [torch.cuda.Event(enable_timing=True) for _ in range(2)]
 
     def flush(self) -> None:
-        self._buffer.zero_()
+        self._other.sum()
 
     def seconds(self, function: Callable[[], Any]) -> float:
         return self._behind(_HIDDEN, function)
