@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Iterable
 from fnmatch import fnmatchcase
+from pathlib import Path
 
 import pytest
 
@@ -14,6 +15,8 @@ from reports.ladder.page import Page
 from reports.record import Record, outcome
 from reports.targets import render as targets
 from reports.terminal import summary
+from suites.carryover.afterwards import time_all
+from suites.carryover.fields import fields
 from suites.session import Session
 from suites.subject import Selection
 
@@ -27,6 +30,7 @@ class Closing:
         self._raced = False
         self._found = False
         self._idle: list[str] = []
+        self._slow: list[str] = []
 
     @property
     def _is_controller(self) -> bool:
@@ -50,20 +54,38 @@ class Closing:
         if self._is_controller and self._subjects:
             self._idle = unexecuted(read(self._session.bundle.directory).records, self._session.selection)
             self._idle += [f"{reason}; its remaining cases were not run" for _, reason in self._session.lost]
-            if self._idle and session.exitstatus == pytest.ExitCode.OK:
+            self._slow = self._timed(session)
+            if (self._idle or self._slow) and session.exitstatus == pytest.ExitCode.OK:
                 session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+    def _timed(self, session: pytest.Session) -> list[str]:
+        """Time everything, if that was asked for and the tests came to their end; return what was wrong."""
+        ended = session.exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED)
+        if not (ended and self._session.config.getoption("timed")):
+            return []
+        reporter = self._session.config.pluginmanager.get_plugin("terminalreporter")
+        say = reporter.write_line if reporter else print
+        say("\n")
+        try:
+            found = time_all(self._session.run, fields(self._session.subjects), say=say)
+        finally:
+            self._session.end_workers()
+        self._raced = True
+        return found
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         """Print the table, the failures, what was not run and why, and what to do next; what timings came to."""
-        if not (self._subjects or self._found or self._raced):
-            return
-        directory = self._session.bundle.directory
-        if self._raced:
+        directory = self._session.bundle.directory if self._subjects or self._found or self._raced else None
+        if directory and (self._subjects or self._found):
+            self._summed_up(terminalreporter, directory)
+        if directory and self._raced:
             terminalreporter.section("which optimizations pay")
             terminalreporter.write_line(Page(read_heats(directory)).brief())
             terminalreporter.write_line(f"\npython -m reports carryover --full {directory}")
-        if not (self._subjects or self._found):
-            return
+        for line in self._slow:
+            terminalreporter.write_line(f"FAILED: {line}", red=True)
+
+    def _summed_up(self, terminalreporter: pytest.TerminalReporter, directory: Path) -> None:
         width = min(max(shutil.get_terminal_size((120, 40)).columns, 80), 160)
         environment, records, _ = read(directory)
         text = self._subjects and summary(

@@ -67,6 +67,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         metavar="SPEC",
         help="also test in another place: execnet's syntax, such as ssh=host//python=/opt/venv/bin/python; repeatable",
     )
+    group.addoption(
+        "--timed",
+        action="store_true",
+        help="at the end, when nothing else runs, time each optimization beside what it optimizes",
+    )
     group.addoption("--bundle", metavar="DIR", help="where the run's records go (default: a new folder in reports/out)")
     group.addoption(
         "--time-limit",

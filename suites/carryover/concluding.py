@@ -1,4 +1,4 @@
-"""How one race ends as a test: passed with the best time, or failed by what is wrong on the very case."""
+"""How one race ends: with the best time, or with what is wrong on the very case."""
 
 from __future__ import annotations
 
@@ -17,22 +17,32 @@ MOST_ROUNDS = 200
 
 
 def conclude(run: Run, field: Field, *, note: Callable[[str, object], None]) -> None:
-    """Time ``field``, record the heat, and end the test accordingly.
-
-    How many rounds there are is for the Hypothesis profile to say, as it says of cases. ``note`` is pytest's
-    ``record_property``.
-    """
+    """Time ``field`` and end the test accordingly; ``note`` is pytest's ``record_property``."""
     note("heat", field.id)
+    heat = timed(run, field)
+    note("word", word(heat))
+    if found := faults(heat):
+        pytest.fail("\n".join(["", *found, heat.case]), pytrace=False)
+    if not any(arm.status == TIMED for arm in heat.arms):
+        reasons = dict.fromkeys(f"{arm.name}: {arm.message}" for arm in heat.arms)
+        pytest.skip("; ".join(reasons) or "there is nothing to time")
+
+
+def timed(run: Run, field: Field) -> Heat:
+    """Return the heat of ``field``, which has been recorded.
+
+    How many rounds there are is for the Hypothesis profile to say, as it says of cases.
+    """
     rounds = min(MOST_ROUNDS, max(LEAST_ROUNDS, settings().max_examples))
     lacking = {name: why for subject in field.subjects for name, why in run.lacking(subject).items()}
     heat = raced(run.pool, field, lacking=lacking, rounds=rounds)
     run.bundle.append_heat(heat)
-    note("word", _word(heat))
-    if faults := [line for arm in heat.arms for line in _faults(arm, len(heat.spins))]:
-        pytest.fail("\n".join(["", *(f"{line} on {heat.platform}" for line in faults), heat.case]), pytrace=False)
-    if not any(arm.status == TIMED for arm in heat.arms):
-        reasons = dict.fromkeys(f"{arm.name}: {arm.message}" for arm in heat.arms)
-        pytest.skip("; ".join(reasons) or "there is nothing to time")
+    return heat
+
+
+def faults(heat: Heat) -> list[str]:
+    """Return, a sentence each, what is wrong with implementations that were to be timed."""
+    return [f"{line} on {heat.platform}" for arm in heat.arms for line in _faults(arm, len(heat.spins))]
 
 
 def _faults(arm: Arm, rounds: int) -> Iterator[str]:
@@ -42,7 +52,7 @@ def _faults(arm: Arm, rounds: int) -> Iterator[str]:
         yield f"RECOMPILED: {arm.name}: compiled {arm.compilations} times anew in {rounds} rounds of equal calls"
 
 
-def _word(heat: Heat) -> str:
+def word(heat: Heat) -> str:
     """Return what the progress line says: how many were timed, and the fastest."""
     times = {arm.name: statistics.median(arm.seconds) for arm in heat.arms if arm.status == TIMED}
     if not times:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import itertools
+import os
 import subprocess
 import sys
-import time
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -135,25 +136,23 @@ with (alone if sys.argv[2] == "alone" else beside_others)(sys.argv[1]):
 """
 
 
-def holders(device: str, *kinds: str) -> list[tuple[float, float]]:
-    """When each of several processes had the device."""
-    run = [
-        subprocess.Popen([sys.executable, "-c", HOLDER, device, kind], stdout=subprocess.PIPE, text=True, cwd=ROOT)
-        for kind in kinds
-    ]
-    times = [process.communicate(timeout=60)[0].split() for process in run]
-    return sorted((float(start), float(end)) for start, end in times)
+def holder(kind: str, folder: Path) -> subprocess.Popen[str]:
+    """A process that takes its turn on a device, and prints from when to when it has it."""
+    arguments = [sys.executable, "-c", HOLDER, "a device", kind]
+    environment = {**os.environ, "TMPDIR": str(folder)}
+    return subprocess.Popen(arguments, stdout=subprocess.PIPE, text=True, cwd=ROOT, env=environment)
 
 
 def test_whoever_times_is_alone(tmp_path: Path) -> None:
-    spans = holders(f"test {tmp_path.name} {time.time()}", "alone", "alone", "beside", "alone")
+    run = [holder(kind, tmp_path) for kind in ("alone", "alone", "beside", "alone")]
+    spans = sorted([float(time) for time in process.communicate(timeout=60)[0].split()] for process in run)
     assert all(before[1] <= after[0] for before, after in itertools.pairwise(spans))
 
 
-def test_a_device_that_is_held_is_waited_for(tmp_path: Path) -> None:
-    device = f"held {tmp_path.name} {time.time()}"
-    with alone(device):
-        waiting = subprocess.Popen([sys.executable, "-c", HOLDER, device, "beside"], stdout=subprocess.PIPE, cwd=ROOT)
+def test_a_device_that_is_held_is_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    with alone("a device"):
+        waiting = holder("beside", tmp_path)
         with pytest.raises(subprocess.TimeoutExpired):
             waiting.wait(timeout=1.0)
     assert waiting.wait(timeout=60) == 0
