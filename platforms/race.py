@@ -12,7 +12,7 @@ import base64
 import gc
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from functools import partial
 from typing import Any, cast
 
@@ -25,6 +25,7 @@ from kernels.operation import Operation
 from kernels.work import Work, work
 from platforms.bare import BareInputs
 from platforms.compilations import counter
+from platforms.contracts.tuned import tuners
 from platforms.execution import describe
 from platforms.obstacles import obstacle
 from platforms.patterns import integer_type
@@ -44,17 +45,26 @@ BEYOND = 4
 """A case that moves so many times the bytes of the caches needs none cleared."""
 
 
-def trial(*, implementation: str, case: str, picks: Sequence[Pick]) -> dict[str, Any]:
-    """Return what ``implementation`` makes of ``case``: status, message, seconds, and what ``picks`` take of it.
+def settings(*, implementation: str) -> list[str]:
+    """Return the settings that the tuner of ``implementation`` may choose; none where there is no tuner."""
+    function = Runner.current.catalogue.implementations[implementation].function
+    found = list(dict.fromkeys(tuners(function)))
+    return [str(config) for config in found[0].configs] if len(found) == 1 else []
 
-    Seconds are those of a second call, by the host's clock. Status is "returned", or an obstacle.
+
+def trial(*, entrant: str, case: str, picks: Sequence[Pick]) -> dict[str, Any]:
+    """Return what ``entrant`` makes of ``case``: status, message, seconds, and what ``picks`` take of it.
+
+    It is an implementation's id, with one of its settings in brackets if it is held to that. Seconds are those of a
+    second call, by the host's clock. Status is "returned", or an obstacle.
     """
     runner = Runner.current
-    one = runner.catalogue.implementations[implementation]
-    parsed = Case.parse(case)
-    call = _track(parsed).call(implementation)
+    one = runner.catalogue.implementations[entrant.partition("[")[0]]
+    call = _track(Case.parse(case)).call(entrant)
     try:
-        first = call(0)  # compiles, for seconds, in which others may have the device
+        # It compiles, for seconds, in which others may have the device, unless it measures too.
+        with alone(runner.platform.hardware) if settings(implementation=one.id) else nullcontext():
+            first = call(0)
         with beside_others(runner.platform.hardware):
             runner.platform.synchronize()
             taken = _taken(first, picks)
@@ -69,8 +79,8 @@ def trial(*, implementation: str, case: str, picks: Sequence[Pick]) -> dict[str,
     return {"status": "returned", "message": "", "seconds": seconds, "taken": taken}
 
 
-def race(*, implementations: Sequence[str], case: str, picks: Sequence[Pick], rounds: int) -> dict[str, Any]:
-    """Return the seconds of each round by implementation, and what they returned in the last, as ``picks`` take it.
+def race(*, entrants: Sequence[str], case: str, picks: Sequence[Pick], rounds: int) -> dict[str, Any]:
+    """Return the seconds of each round by entrant, and what they returned in the last, as ``picks`` take it.
 
     Beside them how often each was compiled anew meanwhile, and the seconds of two floors: a copy of as many bytes as
     the case must move, and a matrix product of as many operations as there are in it; and of work that tells clock and
@@ -80,10 +90,10 @@ def race(*, implementations: Sequence[str], case: str, picks: Sequence[Pick], ro
     platform = runner.platform
     track = _track(Case.parse(case))
     watch = platform.stopwatch()
-    calls = {name: track.call(name) for name in implementations} | track.floors()
+    calls = {name: track.call(name) for name in entrants} | track.floors()
     seconds: dict[str, list[float]] = {name: [] for name in calls}
     spins: list[float] = []
-    counters = {paradigm: counter(paradigm) for paradigm in {name.split("/")[1] for name in implementations}}
+    counters = {paradigm: counter(paradigm) for paradigm in {name.split("/")[1] for name in entrants}}
     compilations = dict.fromkeys(calls, 0)
     flushed = track.work.moved < BEYOND * watch.cache
     with alone(platform.hardware), _no_collection():
@@ -92,14 +102,14 @@ def race(*, implementations: Sequence[str], case: str, picks: Sequence[Pick], ro
             for name in _turned(list(calls), number):
                 if flushed:
                     watch.flush()
-                compiled = counters.get(name.split("/")[1]) if name in implementations else None
+                compiled = counters.get(name.split("/")[1]) if name in entrants else None
                 before = compiled() if compiled else 0
                 took = watch.seconds(partial(calls[name], number))
                 if number >= 0:
                     seconds[name].append(took)
                     compilations[name] += compiled() - before if compiled else 0
             spins += [spin] if number >= 0 else []
-        taken = {name: _taken(calls[name](rounds), picks) for name in implementations}
+        taken = {name: _taken(calls[name](rounds), picks) for name in entrants}
     return {
         "clock": watch.clock,
         "caches": "flushed" if flushed else "exceeded",
@@ -132,9 +142,12 @@ class _Track:
         copies = ({name: tensor.clone() for name, tensor in first.items()} for _ in range(self.sets - 1))
         self._tensors = [first, *copies]
 
-    def call(self, implementation: str) -> Callable[[int], Any]:
-        """Return what calls ``implementation`` with the set of inputs of a round."""
+    def call(self, entrant: str) -> Callable[[int], Any]:
+        """Return what calls ``entrant`` with the set of inputs of a round."""
+        implementation, _, setting = entrant.partition("[")
         function = Runner.current.catalogue.implementations[implementation].function
+        if setting:
+            function = _held(function, setting.removesuffix("]"))
 
         def run(number: int) -> Any:
             with torch.no_grad():
@@ -158,6 +171,21 @@ class _Track:
         """The case's dtype if products of it are torch's own, else float16: those of narrower types are no slower."""
         dtype = cast(torch.dtype, getattr(torch, self._case.dtype))
         return dtype if dtype in (torch.float64, torch.float32, torch.bfloat16) else torch.float16
+
+
+def _held(function: Callable[..., Any], setting: str) -> Callable[..., Any]:
+    """Return ``function`` with its tuner held to one setting: of one alone it takes no measurements."""
+    (tuner,) = dict.fromkeys(tuners(function))
+    chosen = [config for config in tuner.configs if str(config) == setting]
+
+    def held(*args: Any, **kwargs: Any) -> Any:
+        configs, tuner.configs = tuner.configs, chosen
+        try:
+            return function(*args, **kwargs)
+        finally:
+            tuner.configs = configs
+
+    return held
 
 
 def _track(case: Case) -> _Track:

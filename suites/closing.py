@@ -83,7 +83,7 @@ class Closing:
             terminalreporter.write_line(Page(read_heats(directory)).brief())
             terminalreporter.write_line(f"\npython -m reports carryover --full {directory}")
         for line in self._slow:
-            terminalreporter.write_line(f"FAILED: {line}", red=True)
+            terminalreporter.write_line(line, red=True)
 
     def _summed_up(self, terminalreporter: pytest.TerminalReporter, directory: Path) -> None:
         width = min(max(shutil.get_terminal_size((120, 40)).columns, 80), 160)

@@ -18,16 +18,16 @@ from platforms.execution import Bench, Call, execute
 
 def check(bench: Bench) -> Call:
     """Return a call with cold tuners; its others are the next call, and those with each configuration."""
-    tuners = list(dict.fromkeys(_tuners(bench.implementation.function)))
-    if not tuners:
+    known = list(dict.fromkeys(tuners(bench.implementation.function)))
+    if not known:
         raise NotApplicable("it has no tuner")
-    for tuner in tuners:
+    for tuner in known:
         tuner.cache.clear()
     call, warm = execute(bench), bench.call()
     if call.message or warm.message:
         return call if call.message else warm
     call.others += [("called again, tuned", warm.results)] if differing(call.results, warm.results) else []
-    for tuner in tuners:
+    for tuner in known:
         configs = tuner.configs
         try:
             for config in configs:
@@ -49,7 +49,7 @@ def _add(call: Call, forced: Call, said: str) -> None:
         call.others.append((said, forced.results))
 
 
-def _tuners(function: Any, seen: frozenset[str] = frozenset()) -> Iterator[Any]:
+def tuners(function: Any, seen: frozenset[str] = frozenset()) -> Iterator[Any]:
     """Yield the tuners that ``function`` names, or a function of its own module that it names."""
     kind = getattr(sys.modules.get("triton.runtime.autotuner"), "Autotuner", ())
     if not isinstance(function, FunctionType):
@@ -59,4 +59,4 @@ def _tuners(function: Any, seen: frozenset[str] = frozenset()) -> Iterator[Any]:
         if isinstance(named, kind):
             yield named
         elif isinstance(named, FunctionType) and name not in seen:
-            yield from _tuners(named, seen | {name})
+            yield from tuners(named, seen | {name})

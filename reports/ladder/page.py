@@ -17,6 +17,7 @@ from reports.ladder.classes import CLASSES, FASTER, MARGIN, NEUTRAL, OBSTACLES, 
 from reports.ladder.interval import CONFIDENCE
 from reports.ladder.portability import NATIVE, Question, best, efficiencies, pennycook, shares
 from reports.ladder.rungs import Rung, drift, floor, rungs
+from reports.ladder.tuning import carried_settings
 
 INTRODUCTION = """\
 Made by `python -m reports carryover --write docs/carryover.md DIR...` from bundles of `suites/test_carryover.py`. A
@@ -42,6 +43,7 @@ class Page:
         """Return everything."""
         parts = [self.machines()]
         parts += [self.between(*pair) for pair in itertools.combinations(self.devices, 2)]
+        parts += [self.settings(*pair) for pair in itertools.permutations(self.devices, 2)]
         parts += [self.ladder(device) for device in self.devices]
         parts += [self.against_native(), self.portability()]
         return "\n\n".join(part for part in parts if part)
@@ -112,6 +114,17 @@ class Page:
                 by_class.setdefault(way.answer, []).append(f"{way.origin.heat.operation} {gains}")
             said = "; ".join(f"{one.upper()} in {', '.join(by_class[one])}" for one in CLASSES if one in by_class)
             yield f"{technique}: {said}"
+
+    def settings(self, origin: str, target: str) -> str:
+        """Return what a tuner's choices on one device are worth on another."""
+        rows = [
+            [one.implementation, one.dtype, one.size, one.here, one.there, str(one.worth or one.reason)]
+            for one in carried_settings(self.heats, origin, target)
+        ]
+        headings = ["implementation", "dtype", "size", f"best on {origin}", f"best on {target}", "speed there"]
+        note = "The speed of the one as a share of the other's, on the second device."
+        heading = f"{self._mark}Tuned on {origin}, run on {target}"
+        return f"{heading}\n\n{self._table(rows, headings)}\n\n{note}" if rows else ""
 
     def techniques(self, device: str) -> str:
         """Return one line a technique on one device: where it pays, at the largest size that was timed."""

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+import contextlib
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -15,11 +16,12 @@ from golden.precision import Precision
 from kernels.registry import Implementation
 from platforms.pool import Pool, WorkerError
 from platforms.processor import processor
-from reports.heat import TIMED, Arm, Heat
+from reports.heat import FLOORS, TIMED, Arm, Heat
 from reports.ink import plain
 from reports.record import VERDICTS
 from suites.carryover.fields import Field
 from suites.carryover.parts import parts
+from suites.subject import Subject
 
 LEAST_ROUNDS = 7
 """Rounds of the slowest race."""
@@ -39,13 +41,14 @@ def raced(pool: Pool, field: Field, *, lacking: Mapping[str, str], rounds: int) 
     """
     judging = _Judging(field)
     arms: list[Arm] = []
-    ready: dict[str, float] = {}
+    ready: dict[Entrant, float] = {}
     for subject in field.subjects:
-        tried = _tried(pool, field, subject.implementation, judging, lacking)
-        if isinstance(tried, Arm):
-            arms.append(tried)
-        else:
-            ready[subject.implementation.id] = tried
+        for one in _entrants(pool, subject):
+            tried = _tried(pool, field, one, judging, lacking)
+            if isinstance(tried, Arm):
+                arms.append(tried)
+            else:
+                ready[one] = tried
     fair = min(rounds, max(LEAST_ROUNDS, int(rounds * SECONDS / max(sum(ready.values()), 1e-9))))
     said: dict[str, Any] = {}
     if ready:
@@ -53,26 +56,26 @@ def raced(pool: Pool, field: Field, *, lacking: Mapping[str, str], rounds: int) 
             said = pool.call(
                 field.platform,
                 "platforms.race:race",
-                implementations=list(ready),
+                entrants=[one.name for one in ready],
                 case=field.case.line,
                 picks=judging.picks,
                 rounds=fair,
             )
         except WorkerError as error:
-            arms += [_arm(one, "failed", message=plain(str(error))) for one in _those(field, ready)]
+            arms += [_arm(one, "failed", message=plain(str(error))) for one in ready]
             ready = {}
-    for one in _those(field, ready):
-        verdict, wrong = judging.verdict(one, said["taken"][one.id])
+    for one in ready:
+        verdict, wrong = judging.verdict(one.implementation, said["taken"][one.name])
         if wrong:
             arms.append(_arm(one, "wrong", verdict=verdict, message=f"after {fair} rounds: {wrong}"))
         else:
-            figures = {"seconds": tuple(said["seconds"][one.id]), "compilations": said["compilations"][one.id]}
-            arms.append(_arm(one, TIMED, verdict=verdict, call=ready[one.id], **figures))
+            figures = {"seconds": tuple(said["seconds"][one.name]), "compilations": said["compilations"][one.name]}
+            arms.append(_arm(one, TIMED, verdict=verdict, call=ready[one], **figures))
     return _heat(pool, field, arms, said)
 
 
 def _heat(pool: Pool, field: Field, arms: Sequence[Arm], said: Mapping[str, Any]) -> Heat:
-    seconds = said.get("seconds", {})
+    floors = {name: tuple(values) for name, values in said.get("seconds", {}).items() if name in FLOORS}
     order = [subject.implementation.id for subject in field.subjects]
     return Heat(
         operation=field.operation.name,
@@ -87,7 +90,7 @@ def _heat(pool: Pool, field: Field, arms: Sequence[Arm], said: Mapping[str, Any]
         moved=said.get("moved", 0),
         operations=said.get("operations", 0),
         spins=tuple(said.get("spins", ())),
-        floors={name: tuple(values) for name, values in seconds.items() if name not in order},
+        floors=floors,
         arms=tuple(sorted(arms, key=lambda arm: order.index(arm.implementation))),
     )
 
@@ -98,36 +101,55 @@ def _device(pool: Pool, field: Field) -> str:
     return str(processor()["name"] if field.platform.hardware == "host" else facts.get("name", field.platform.name))
 
 
-def _those(field: Field, names: Iterable[str]) -> Iterator[Implementation]:
-    chosen = set(names)
-    yield from (one.implementation for one in field.subjects if one.implementation.id in chosen)
+class Entrant(NamedTuple):
+    """An implementation, and the setting that it is held to, of those that its tuner may choose, or ""."""
+
+    implementation: Implementation
+    setting: str = ""
+
+    @property
+    def name(self) -> str:
+        """What it is called in a race."""
+        return f"{self.implementation.id}[{self.setting}]" if self.setting else self.implementation.id
 
 
-def _arm(one: Implementation, status: str, **figures: Any) -> Arm:
-    return Arm(implementation=one.id, status=status, optimizes=one.base, technique=one.technique or "", **figures)
+def _entrants(pool: Pool, subject: Subject) -> Iterator[Entrant]:
+    """Yield an implementation as it is, and in each setting that its tuner may choose."""
+    one = subject.implementation
+    yield Entrant(one)
+    with contextlib.suppress(WorkerError):  # a platform that cannot be used says so when it is tried
+        for setting in pool.call(subject.platform, "platforms.race:settings", implementation=one.id):
+            yield Entrant(one, setting)
 
 
-def _tried(pool: Pool, field: Field, one: Implementation, judging: _Judging, lacking: Mapping[str, str]) -> Arm | float:
+def _arm(entrant: Entrant, status: str, **figures: Any) -> Arm:
+    one, setting = entrant
+    # A setting is no rung of its own.
+    base, technique = ("", "") if setting else (one.base, one.technique or "")
+    return Arm(implementation=one.id, setting=setting, status=status, optimizes=base, technique=technique, **figures)
+
+
+def _tried(pool: Pool, field: Field, entrant: Entrant, judging: _Judging, lacking: Mapping[str, str]) -> Arm | float:
     """Return the seconds of a call of what may race, else what keeps it from that."""
-    dtype = field.case.dtype
+    one, dtype = entrant.implementation, field.case.dtype
     keys = (one.paradigm, dtype, f"{one.paradigm}/{dtype}")
     reason = one.refuses(field.case) or next((lacking[key] for key in keys if key in lacking), "")
     if reason:
-        return _arm(one, "unsupported", message=reason)
-    target = "platforms.race:trial"
+        return _arm(entrant, "unsupported", message=reason)
+    target, line = "platforms.race:trial", field.case.line
     try:
-        said = pool.call(field.platform, target, implementation=one.id, case=field.case.line, picks=judging.picks)
+        said = pool.call(field.platform, target, entrant=entrant.name, case=line, picks=judging.picks)
     except WorkerError as error:
-        return _arm(one, "failed", message=plain(str(error)))
+        return _arm(entrant, "failed", message=plain(str(error)))
     if said["status"] != "returned":
-        return _arm(one, said["status"], message=plain(said["message"]))
+        return _arm(entrant, said["status"], message=plain(said["message"]))
     verdict, wrong = judging.verdict(one, said["taken"])
     if wrong:
-        return _arm(one, "wrong", verdict=verdict, message=wrong)
+        return _arm(entrant, "wrong", verdict=verdict, message=wrong)
     seconds = float(said["seconds"])
-    return (
-        seconds if seconds <= LONGEST else _arm(one, "too slow", call=seconds, message=f"a call takes {seconds:.2g} s")
-    )
+    if seconds > LONGEST:
+        return _arm(entrant, "too slow", call=seconds, message=f"a call takes {seconds:.2g} s")
+    return seconds
 
 
 class _Judging:

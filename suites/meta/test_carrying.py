@@ -20,6 +20,7 @@ from reports.ladder.page import Page
 from reports.ladder.portability import pennycook
 from reports.ladder.regressions import regressions
 from reports.ladder.rungs import drift, rungs
+from reports.ladder.tuning import carried_settings
 
 ROUNDS = 20
 
@@ -187,6 +188,29 @@ def test_a_halved_rung_is_flagged(tmp_path: Path, capsys: pytest.CaptureFixture[
     assert main(["carryover", str(new), "--since", str(old)]) == 1
     assert "SLOWER: gemm/triton/tiles on card: its gain over gemm/triton/base was " in capsys.readouterr().out
     assert main(["carryover", str(old), "--since", str(old)]) == 0
+
+
+def test_a_setting_tuned_elsewhere_is_held_against_the_best_here() -> None:
+    rng = np.random.default_rng(13)
+
+    def tuned(device: str, speeds: Mapping[str, float | str]) -> Heat:
+        plain = heat(rng, device, speeds)
+        arms = [replace(arm, setting=arm.technique, implementation="gemm/triton/tuned") for arm in plain.arms[1:]]
+        return replace(plain, arms=tuple(replace(arm, optimizes="", technique="") for arm in arms))
+
+    here = tuned("A", {"wide": 3.0, "tall": 2.0, "deep": 1.0})
+    there = tuned("B", {"wide": 1.0, "tall": 2.0, "deep": "does not fit"})
+    (one,) = carried_settings([here, there], "A", "B")
+    assert (one.here, one.there) == ("wide", "tall")
+    assert one.worth is not None
+    assert one.worth.low < 0.5 < one.worth.high
+    (back,) = carried_settings([here, tuned("B", {"wide": 1.0, "tall": 1.0, "deep": 4.0})], "B", "A")
+    assert (back.here, back.there) == ("deep", "wide")
+    assert back.worth is not None
+    assert back.worth.ratio == pytest.approx(1 / 3, rel=0.05)
+    (unfit,) = carried_settings([there, tuned("C", {"tall": "does not fit", "wide": 1.0})], "B", "C")
+    assert (unfit.worth, unfit.reason) == (None, "does not fit: no matter")
+    assert "Tuned on A, run on B" in Page([here, there]).whole()
 
 
 @pytest.mark.parametrize(
