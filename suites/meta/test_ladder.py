@@ -11,7 +11,7 @@ import pytest
 from reports.ladder.classes import CLASSES, MARGIN, OBSTACLES, carried, standing
 from reports.ladder.interval import CONFIDENCE, Interval, ratio
 
-TRIALS = 120
+TRIALS = 60
 
 
 def timings(
