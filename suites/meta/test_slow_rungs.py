@@ -8,22 +8,21 @@ from pathlib import Path
 import pytest
 
 from kernels.registry import Catalogue, load
+from platforms.cpu import Cpu
 from platforms.detect import detect
 from platforms.gather import probe
+from platforms.opencl import Opencl
 from platforms.platform import Platform
 from platforms.pool import Pool
+from reports.bundle import read_heats
 from reports.heat import Heat
 from reports.ladder.rungs import rungs
 from suites.carryover.fields import fields
 from suites.carryover.racing import raced
+from suites.meta.cli import run_pytest
 from suites.subject import Subject
 
 SLOW = Path(__file__).parent / "slow_kernels"
-
-
-@pytest.fixture(scope="module")
-def found() -> dict[str, Platform]:
-    return {platform.name: platform for platform in detect(probe()).found}
 
 
 @pytest.fixture(scope="module")
@@ -49,8 +48,8 @@ def standings(heat: Heat) -> dict[str, str]:
     return {rung.arm.implementation: rung.standing for rung in rungs([heat])}
 
 
-def test_compiled_in_every_call(pool: Pool, catalogue: Catalogue, found: dict[str, Platform]) -> None:
-    heat = raced_on(pool, catalogue, found["cpu"], "torch/eager", "inductor/compiles_every_time")
+def test_compiled_in_every_call(pool: Pool, catalogue: Catalogue) -> None:
+    heat = raced_on(pool, catalogue, Cpu(), "torch/eager", "inductor/compiles_every_time")
     assert {arm.implementation: arm.compilations for arm in heat.arms} == {
         "relu/torch/eager": 0,
         "relu/inductor/compiles_every_time": len(heat.spins),
@@ -58,8 +57,8 @@ def test_compiled_in_every_call(pool: Pool, catalogue: Catalogue, found: dict[st
     assert standings(heat) == {"relu/inductor/compiles_every_time": "slower"}
 
 
-def test_needless_loads(pool: Pool, catalogue: Catalogue, found: dict[str, Platform]) -> None:
-    platform = next((one for name, one in found.items() if name.startswith("opencl")), None)
+def test_needless_loads(pool: Pool, catalogue: Catalogue) -> None:
+    platform = next((one for one in detect(probe()).found if isinstance(one, Opencl)), None)
     if platform is None:
         pytest.skip("there is no OpenCL device")
     heat = raced_on(pool, catalogue, platform, "opencl/naive", "opencl/vectorized", "opencl/loads_needlessly")
@@ -67,8 +66,8 @@ def test_needless_loads(pool: Pool, catalogue: Catalogue, found: dict[str, Platf
     assert standings(heat)["relu/opencl/loads_needlessly"] == "slower"
 
 
-def test_what_is_wrong_is_not_timed(pool: Pool, catalogue: Catalogue, found: dict[str, Platform]) -> None:
-    heat = raced_on(pool, catalogue, found["cpu"], "torch/eager", "torch/unwritten", "torch/right_at_first")
+def test_what_is_wrong_is_not_timed(pool: Pool, catalogue: Catalogue) -> None:
+    heat = raced_on(pool, catalogue, Cpu(), "torch/eager", "torch/unwritten", "torch/right_at_first")
     eager, unwritten, right_at_first = heat.arms
     assert eager.status == "timed"
     assert len(eager.seconds) == len(heat.spins) == 7
@@ -76,3 +75,16 @@ def test_what_is_wrong_is_not_timed(pool: Pool, catalogue: Catalogue, found: dic
     assert (right_at_first.status, right_at_first.seconds) == ("wrong", ())
     assert right_at_first.message.startswith("after 7 rounds: ")
     assert set(standings(heat).values()) == {"wrong"}
+
+
+def test_a_session_ends_with_a_line_a_technique(tmp_path: Path) -> None:
+    case = '{"operation":"gemm_bias","dtype":"float32","dims":{"m":3,"n":4,"k":5},"seed":0}'
+    chosen = ("--platform", "cpu", "--paradigm", "torch", "--hypothesis-profile", "smoke")
+    ended = run_pytest("--timed", "--case", case, *chosen, bundle=tmp_path / "bundle")
+    assert ended.status == 0, ended.text
+    assert {record.verdict for record in ended.records} <= {"exact", "within"}
+    heats = read_heats(tmp_path / "bundle")
+    assert [heat.size for heat in heats] == ["filling", "medium", "small"]
+    assert [[arm.status for arm in heat.arms] for heat in heats] == [["timed", "timed"]] * 3
+    assert "\n- bias in the epilogue: " in ended.text
+    assert (tmp_path / "bundle" / "manifest.json").read_text().count('"heats.jsonl"') == 1
