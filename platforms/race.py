@@ -23,6 +23,7 @@ from golden.case import Case
 from golden.inputs import make_inputs
 from kernels.operation import Operation
 from kernels.work import Work, work
+from platforms.accesses import widest_of
 from platforms.bare import BareInputs
 from platforms.compilations import counter
 from platforms.contracts.tuned import tuners
@@ -82,9 +83,9 @@ def trial(*, entrant: str, case: str, picks: Sequence[Pick]) -> dict[str, Any]:
 def race(*, entrants: Sequence[str], case: str, picks: Sequence[Pick], rounds: int) -> dict[str, Any]:
     """Return the seconds of each round by entrant, and what they returned in the last, as ``picks`` take it.
 
-    Beside them how often each was compiled anew meanwhile, and the seconds of two floors: a copy of as many bytes as
-    the case must move, and a matrix product of as many operations as there are in it; and of work that tells clock and
-    load. Raises whatever a kernel raises.
+    Beside them how often each was compiled anew meanwhile, and the bits that it moves at once; the seconds of two
+    floors: a copy of as many bytes as the case must move, and a matrix product of as many operations as there are in
+    it; and of work that tells clock and load. Raises whatever a kernel raises.
     """
     runner = Runner.current
     platform = runner.platform
@@ -118,6 +119,7 @@ def race(*, entrants: Sequence[str], case: str, picks: Sequence[Pick], rounds: i
         "operations": track.work.operations,
         "seconds": seconds,
         "compilations": compilations,
+        "widest": {name: widest_of(_function(name)) for name in entrants},
         "spins": spins,
         "taken": taken,
     }
@@ -144,8 +146,7 @@ class _Track:
 
     def call(self, entrant: str) -> Callable[[int], Any]:
         """Return what calls ``entrant`` with the set of inputs of a round."""
-        implementation, _, setting = entrant.partition("[")
-        function = Runner.current.catalogue.implementations[implementation].function
+        function, (_, _, setting) = _function(entrant), entrant.partition("[")
         if setting:
             function = _held(function, setting.removesuffix("]"))
 
@@ -171,6 +172,10 @@ class _Track:
         """The case's dtype if products of it are torch's own, else float16: those of narrower types are no slower."""
         dtype = cast(torch.dtype, getattr(torch, self._case.dtype))
         return dtype if dtype in (torch.float64, torch.float32, torch.bfloat16) else torch.float16
+
+
+def _function(entrant: str) -> Callable[..., Any]:
+    return Runner.current.catalogue.implementations[entrant.partition("[")[0]].function
 
 
 def _held(function: Callable[..., Any], setting: str) -> Callable[..., Any]:

@@ -44,6 +44,7 @@ class Arm:
         call: the seconds of one call before the race, by the host's clock; 0 where there was none.
         seconds: of each round.
         compilations: how often it was compiled anew in these rounds, whose calls are all equal.
+        widest: the bits that its code moves at once between memory and registers, at most; 0 where nobody knows.
     """
 
     implementation: str
@@ -56,6 +57,7 @@ class Arm:
     call: float = 0.0
     seconds: tuple[float, ...] = ()
     compilations: int = 0
+    widest: int = 0
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "seconds", tuple(self.seconds))
@@ -65,8 +67,9 @@ class Arm:
             _refuse("status", self.status, f"one of {', '.join(STATUSES)}")
         if bool(self.seconds) != (self.status == TIMED):
             _refuse(f"seconds of {self.implementation}", self.seconds, f"there if it was timed; it is {self.status!r}")
-        if not isinstance(self.compilations, int) or self.compilations < 0:
-            _refuse(f"compilations of {self.implementation}", self.compilations, "an integer of 0 or more")
+        for name in ("compilations", "widest"):
+            if not isinstance(getattr(self, name), int) or getattr(self, name) < 0:
+                _refuse(f"{name} of {self.implementation}", getattr(self, name), "an integer of 0 or more")
         _check_seconds(self.implementation, self.seconds)
 
     @property

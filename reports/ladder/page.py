@@ -141,7 +141,17 @@ class Page:
         for technique, by_standing in sorted(found.items()):
             parts = [f"{word} {', '.join(by_standing[one])}" for one, word in words.items() if one in by_standing]
             lines.append(f"- {technique}: {'; '.join(parts)}")
+        lines += [f"- {line}" for line in self._remarks(device)]
         return "\n".join([f"What optimizations bring on {device}, times as fast:", "", *lines])
+
+    def _remarks(self, device: str) -> Iterator[str]:
+        """Yield what counts say against rungs on one device, whatever they bring."""
+        own = [rung for rung in self.rungs if rung.heat.device == device]
+        for name, bits in dict.fromkeys((rung.arm.name, rung.narrower) for rung in own):
+            if bits:
+                yield f"narrower: {name} moves {bits[1]} bits at once, and what it optimizes {bits[0]}"
+        for name in dict.fromkeys(rung.arm.name for rung in own if rung.arm.compilations):
+            yield f"recompiled: {name} is compiled anew in equal calls"
 
     def ladder(self, device: str) -> str:
         """Return every rung of a device over sizes, and its efficiency where the device is busiest."""
@@ -158,7 +168,9 @@ class Page:
             rows.append([last.arm.technique, name, platform, dtype, *where, *efficiency])
         headings = ["technique", "implementation", "platform", "dtype", *SIZES, "of the floor", "of the library"]
         note = "The floor: a copy of as many bytes, or a matrix product of as many operations. The library: PyTorch's."
-        return f"{self._mark}Ladders on {device}\n\n{self._table(rows, headings)}\n\n{note}" if rows else ""
+        remarks = "\n".join(f"- {line}" for line in self._remarks(device))
+        parts = [f"{self._mark}Ladders on {device}", self._table(rows, headings), note, remarks]
+        return "\n\n".join(part for part in parts if part) if rows else ""
 
     def _library(self, heat: Heat) -> float:
         """Return the seconds of the vendor's library on the device and case of ``heat``; 0 where it was not timed."""

@@ -38,6 +38,13 @@ class Rung:
         return self.heat.operation, self.arm.technique
 
     @property
+    def narrower(self) -> tuple[int, int] | None:
+        """The bits that its base moves at once and those that it does, where these are fewer."""
+        base = next((arm for arm in self.heat.arms if arm.name == self.arm.optimizes), None)
+        known = (base.widest, self.arm.widest) if base else (0, 0)
+        return known if 0 < known[1] < known[0] else None
+
+    @property
     def seconds(self) -> float:
         """The median of its times; infinite where it was not timed."""
         return median(self.arm.seconds)

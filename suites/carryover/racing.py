@@ -69,7 +69,7 @@ def raced(pool: Pool, field: Field, *, lacking: Mapping[str, str], rounds: int) 
         if wrong:
             arms.append(_arm(one, "wrong", verdict=verdict, message=f"after {fair} rounds: {wrong}"))
         else:
-            figures = {"seconds": tuple(said["seconds"][one.name]), "compilations": said["compilations"][one.name]}
+            figures = {name: said[name][one.name] for name in ("seconds", "compilations", "widest")}
             arms.append(_arm(one, TIMED, verdict=verdict, call=ready[one], **figures))
     return _heat(pool, field, arms, said)
 

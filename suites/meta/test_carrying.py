@@ -173,6 +173,16 @@ def test_an_effect_below_what_load_changed_by_is_not_resolved() -> None:
     assert [found.standing for found in rungs([loaded])] == ["unresolved", "faster"]
 
 
+def test_what_counts_say_is_told() -> None:
+    one = heat(np.random.default_rng(14), "A", {"tiles": 1.0, "order": 1.0})
+    base, tiles, order = one.arms
+    counted = [replace(base, widest=128), replace(tiles, widest=32), replace(order, widest=128, compilations=20)]
+    text = Page([replace(one, arms=tuple(counted))]).brief()
+    assert "- narrower: gemm/triton/tiles moves 32 bits at once, and what it optimizes 128" in text
+    assert "- recompiled: gemm/triton/order is compiled anew in equal calls" in text
+    assert text.count("narrower") == 1
+
+
 def test_a_halved_rung_is_flagged(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     rng = np.random.default_rng(5)
     before = heat(rng, "A", {"tiles": 3.0, "order": 2.0})

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from kernels.registry import Catalogue, load
+from platforms.accesses import widest
 from platforms.cpu import Cpu
 from platforms.detect import detect
 from platforms.gather import probe
@@ -88,3 +89,34 @@ def test_a_session_ends_with_a_line_a_technique(tmp_path: Path) -> None:
     assert [[arm.status for arm in heat.arms] for heat in heats] == [["timed", "timed"]] * 3
     assert "\n- bias in the epilogue: " in ended.text
     assert (tmp_path / "bundle" / "manifest.json").read_text().count('"heats.jsonl"') == 1
+
+
+@pytest.mark.parametrize("hinted", [True, False])
+def test_no_hint_of_alignment_is_counted(catalogue: Catalogue, hinted: bool) -> None:
+    triton = pytest.importorskip("triton")
+    if "relu/triton/unhinted" not in catalogue.implementations:
+        pytest.skip("Triton's kernels are absent")
+    kernel = catalogue.implementations["relu/triton/unhinted"].function.__globals__["_contiguous"]
+    signature = {"x": "*fp32", "out": "*fp32", "count": "i32", "LOADS": "constexpr", "BLOCK": "constexpr"}
+    aligned = {(place,): [["tt.divisibility", 16]] for place in ((0, 1, 2) if hinted else (2,))}
+    source = triton.compiler.ASTSource(kernel, signature, {(3,): 0, (4,): 1024}, aligned)
+    found = triton.compile(source, target=triton.backends.compiler.GPUTarget("cuda", 80, 32))
+    assert widest(found.asm["ptx"]) == (128 if hinted else 32)
+
+
+@pytest.mark.parametrize(
+    ("text", "bits"),
+    [
+        ("ld.global.v4.b32 {%r1}; st.global.b32 [%rd1];", 128),
+        ("ld.global.L1::evict_last.v2.b64 {%rd1}", 128),
+        ("ld.volatile.global.b16 %rs1", 16),
+        ("ld.shared.v4.b32 {%r1}", 0),
+        ("global_load_dwordx4 v[0:3]", 128),
+        ("buffer_store_dword v1", 32),
+        ("global_load_b64 v[0:1]", 64),
+        ("global_load_ushort v1", 16),
+        ("", 0),
+    ],
+)
+def test_widest(text: str, bits: int) -> None:
+    assert widest(text) == bits
