@@ -25,6 +25,7 @@ from platforms.profile.summation import Reduction, UnclearError
 from platforms.profile.trees import Tree, leaves, nodes
 
 _FRACTIONS = (0.25, 0.5, 0.75, 1.25, 1.5, 1.75)  # of the last bit; each direction of rounding gives another pattern
+_ASKED_BELOW = 2  # bits below the last one that the fractions take
 _MOST_BITS = 60
 _PLACES = 6  # additions that are asked, at most, of those that are alike
 
@@ -37,8 +38,18 @@ class Triple(NamedTuple):
     last: int
 
 
-def separate(tree: Tree) -> list[Triple]:
-    """Return triples whose first two terms meet in an addition of their own: some near the leaves, some near the root.
+class Place(NamedTuple):
+    """Where an accumulator is asked: for the sum of a triple's first two terms.
+
+    ``together`` are three terms that the addition of those two adds in one step, if it adds so many.
+    """
+
+    triple: Triple
+    together: Triple | None
+
+
+def separate(tree: Tree) -> list[Place]:
+    """Return places where two terms meet in an addition of their own: from near the leaves to near the root.
 
     Where terms are added several at a time, the first is what has been added up so far, if there is any.
     """
@@ -49,16 +60,26 @@ def separate(tree: Tree) -> list[Triple]:
                 continue
             first, second = (leaves(child)[0] for child in (inner[0], inner[-1]))
             last = next(leaves(other)[0] for other in node if other is not inner)
-            found.append(Triple(first, second, last))
-    step = max(1, len(found) // _PLACES)
-    return found[::step]
+            found.append((len(leaves(inner)), Place(Triple(first, second, last), _together(inner))))
+    return _spread([place for _, place in sorted(found)])
 
 
-def at_once(tree: Tree) -> list[Triple]:
-    """Return triples whose terms are all added in one step."""
-    together = [node for node in nodes(tree) if len(node) > 2]
-    found = [Triple(*(leaves(child)[0] for child in node[-3:])) for node in together]
-    return found[:: max(1, len(found) // _PLACES)]
+def at_once(tree: Tree) -> list[Place]:
+    """Return places where three terms are all added in one step."""
+    return _spread([Place(triple, None) for node in nodes(tree) if (triple := _together(node))])
+
+
+def _together(node: tuple[Tree, ...]) -> Triple | None:
+    """Return three terms that one addition adds; None where it adds two."""
+    return Triple(*(leaves(child)[0] for child in node[-3:])) if len(node) > 2 else None
+
+
+def _spread(found: list[Place]) -> list[Place]:
+    """Return as many of those ``found`` as are asked, the first and the last among them."""
+    return [
+        found[place]
+        for place in np.unique(np.linspace(0, len(found) - 1, min(len(found), _PLACES)).round().astype(int))
+    ]
 
 
 def bits(sums: Reduction, triple: Triple, n: int) -> int:
@@ -107,14 +128,16 @@ def _clear(probe: Callable[[Reduction, int, Tree], Finding], sums: Reduction) ->
         return UNKNOWN, {"why": str(error)}
 
 
-def _held(places: Callable[[Tree], list[Triple]], sums: Reduction, n: int, tree: Tree) -> Finding:
+def _held(places: Callable[[Tree], list[Place]], sums: Reduction, n: int, tree: Tree) -> Finding:
     found: list[tuple[str, dict[str, Any]]] = []
-    for triple in places(tree)[: 1 if sums.singly else None]:
-        held = bits(sums, triple, n)
+    for place in places(tree)[: 1 if sums.singly else None]:
+        held = bits(sums, place.triple, n)
         if held > _scale(sums.dtype)[1]:
             found.append((f"{held} bits or more", {"bits": held}))
             continue
-        direction, evidence = rounding(sums, triple, n, held)
+        direction, evidence = rounding(sums, place.triple, n, held)
+        if place.together and held < (aligned := bits(sums, place.together, n)) < held + _ASKED_BELOW:
+            direction, evidence = UNKNOWN, {"why": f"terms are cut to {aligned} bits before their sum is rounded"}
         found.append((f"{held} bits, {direction}", {"bits": held, "rounding": direction, **evidence}))
     if not found:
         return "none", {"why": "no such step"}
@@ -124,7 +147,7 @@ def _held(places: Callable[[Tree], list[Triple]], sums: Reduction, n: int, tree:
 
 def _overflow(sums: Reduction, n: int, tree: Tree) -> Finding:
     largest = 2.0 ** dtype_of(sums.dtype).emax
-    found = [float(sums(_rows(triple, n, largest, np.array([largest])))[0]) for triple in separate(tree)[:1]]
+    found = [float(sums(_rows(triple, n, largest, np.array([largest])))[0]) for triple, _ in separate(tree)[:1]]
     words = {largest: "does not overflow", math.inf: "overflows"}
     answers = {"overflows" if math.isnan(one) else words.get(one, UNKNOWN) for one in found}
     return answers.pop() if len(answers) == 1 else UNKNOWN, {"found": [str(one) for one in found]}

@@ -75,7 +75,7 @@ def named(bits: int, mode: str, parts: int = 1) -> str:
 
 
 def _predicted(numbers: np.ndarray, dtype: str) -> dict[str, tuple[int, np.ndarray]]:
-    """Return by answer how many bits it leaves, and what becomes of ``numbers``."""
+    """Return by answer how many bits it leaves at most, and what becomes of ``numbers``."""
     precision = dtype_of(dtype).precision
     predicted = {AS_THEY_ARE: (precision, numbers)}
     for bits in range(2, precision):
@@ -84,7 +84,8 @@ def _predicted(numbers: np.ndarray, dtype: str) -> dict[str, tuple[int, np.ndarr
             predicted[named(bits, mode)] = bits, rounded
             if 2 * bits + 1 < precision:  # the sign of the second part is one bit more
                 second = round_significand(numbers - rounded, bits, mode)
-                predicted[named(bits, mode, 2)] = 2 * bits + 1, rounded + second
+                # The second part may lie anywhere below the first.
+                predicted[named(bits, mode, 2)] = precision - 1, rounded + second
     return predicted
 
 

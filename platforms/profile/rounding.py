@@ -31,21 +31,26 @@ def rounding(machine: Machine) -> Iterator[Answer]:
 
 
 def _direction(machine: Machine, name: str, dtype: str) -> Finding:
+    """Return how one operation is rounded. A quotient is never a tie: it is the nearest as products are."""
     a, b = _pairs(dtype)
     found = machine.elementwise(name, dtype, a, b)
     exact = [_OPERATIONS[name](Fraction(x), Fraction(y)) for x, y in zip(a, b, strict=True)]
-    # A quotient is never a tie.
-    modes = [mode for mode in MODES if mode != "nearest away"] if name == "divide" else MODES
-    predicted = {mode: all_rounded(exact, dtype_of(dtype), mode) for mode in modes}
+    predicted = {mode: all_rounded(exact, dtype_of(dtype), mode) for mode in MODES}
+    if name == "divide":
+        del predicted["nearest even" if _direction(machine, "multiply", dtype)[0] == "nearest away" else "nearest away"]
     return identified(found, predicted)
 
 
 def _pairs(dtype: str) -> tuple[np.ndarray, np.ndarray]:
-    """Return pairs of both signs: of full significands a few binades apart, and such that sums or products are ties."""
+    """Return pairs of both signs: of full significands a few binades apart, and such that sums or products are ties.
+
+    Or that sums are a quarter of the last place off: the nearest is not the next away from zero.
+    """
     bits = dtype_of(dtype).precision
     random = np.random.Generator(np.random.Philox(3))
     a, b = np.ldexp(random.integers(2 ** (bits - 1), 2**bits, (2, _PAIRS)).astype(np.float64), 1 - bits)
-    a[::4], b[::4] = 1 + np.arange(0, _PAIRS, 4) % 8 * 2.0 ** (1 - bits), 2.0**-bits
+    places = np.arange(0, _PAIRS, 4)
+    a[::4], b[::4] = 1 + places % 8 * 2.0 ** (1 - bits), np.where(places % 16 < 8, 0.5, 0.25) * 2.0 ** (1 - bits)
     a[2::4], b[2::4] = 1.5, 1 + (2 * random.integers(0, 2 ** (bits - 3), a[2::4].size) + 1) * 2.0 ** (1 - bits)
     b[1::4] = np.ldexp(b[1::4], -random.integers(0, bits // 2, b[1::4].size))
     sign = np.where(np.arange(_PAIRS) % 8 < 4, 1.0, -1.0)

@@ -2,12 +2,14 @@
 
 A large number at one term and its negative at another swallow every small term that joins either before the two meet;
 the units that survive count the terms outside the smallest subtree that holds both. All pairs together say the tree.
+A sum that is rounded in one direction swallows the units of one sign alone, and is asked for every unit by itself.
 After FPRev: Xie, Gao, Yao, Ji, Xue, "FPRev: Revealing Floating-Point Summation Order Through Testing", USENIX ATC 2025.
 Terms that a matrix unit aligns and adds in one step all meet in one place: a node of several children.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import combinations
 
 import numpy as np
@@ -25,6 +27,9 @@ SIDE = 16
 
 MOST_SINGLY = 16
 """Terms that are looked at, at most, where each pair of them takes a product of its own."""
+
+MOST_ONE_BY_ONE = 16
+"""Terms that are looked at, at most, where each of them takes a sum of its own for every pair."""
 
 _REPLAYED = 16
 
@@ -110,23 +115,49 @@ class Reduction:
 
 
 def _tree(sums: Reduction, n: int) -> Tree:
-    large, unit = sums.extremes
     pairs = list(combinations(range(n), 2))
+    try:
+        survivors = _survivors(sums, n, pairs)
+    except UnclearError:
+        if sums.singly or n > MOST_ONE_BY_ONE:
+            raise
+        survivors = _survivors_one_by_one(sums, n, pairs)
+    sizes = np.ones((n, n), np.int64)
+    for (i, j), survived in zip(pairs, survivors, strict=True):
+        sizes[i, j] = sizes[j, i] = n - survived
+    try:
+        return from_meetings(sizes)
+    except InconsistentError as error:
+        raise UnclearError(str(error)) from None
+
+
+def _survivors(sums: Reduction, n: int, pairs: Sequence[tuple[int, int]]) -> list[int]:
+    """Return for each pair how many of the other terms, all of them units, survive the pair."""
+    large, unit = sums.extremes
     terms = np.full((len(pairs) + 1, n), unit)
     for row, (i, j) in enumerate(pairs):
         terms[row, i], terms[row, j] = large, -large
     *survivors, whole = sums(terms) / unit
     if whole != n:
         raise UnclearError(f"{n} units add up to {whole:g}")
-    sizes = np.ones((n, n), np.int64)
     for (i, j), survived in zip(pairs, survivors, strict=True):
         if not 0 <= survived <= n - 2 or survived % 1:
             raise UnclearError(f"large terms at {i} and {j} leave {survived:g} of {n} units")
-        sizes[i, j] = sizes[j, i] = n - int(survived)
-    try:
-        return from_meetings(sizes)
-    except InconsistentError as error:
-        raise UnclearError(str(error)) from None
+    return [int(survived) for survived in survivors]
+
+
+def _survivors_one_by_one(sums: Reduction, n: int, pairs: Sequence[tuple[int, int]]) -> list[int]:
+    """Return the same from one unit at a time, among zeros.
+
+    It comes back exactly if and only if it joins behind the pair, in whichever direction sums are rounded, and however
+    few units the accumulator can hold.
+    """
+    large, unit = sums.extremes
+    triples = [(i, j, k) for i, j in pairs for k in range(n) if k not in (i, j)]
+    terms = np.zeros((len(triples), n))
+    for row, (i, j, k) in enumerate(triples):
+        terms[row, [i, j, k]] = large, -large, unit
+    return (sums(terms) == unit).reshape(len(pairs), n - 2).sum(1).tolist()
 
 
 def order(sums: Reduction) -> Answer:

@@ -27,7 +27,7 @@ class Accumulation:
     """How a sum is added up: in which order, in how many bits, rounded how; products rounded first or not.
 
     Where the tree adds more than two terms at once, they are first cut to multiples of 2**-``aligned`` times the power
-    of two at or below the largest of them.
+    of two at or below the largest of them. Sums of more than ``chunk`` terms are ``wide``, bits and mode.
     """
 
     tree: Tree
@@ -36,6 +36,12 @@ class Accumulation:
     fused: bool = True
     aligned: int = 24
     largest: float = np.inf
+    chunk: int = 2**10
+    wide: tuple[int, str] = (24, "nearest even")
+
+    def held(self, terms: int) -> tuple[int, str]:
+        """Return the bits and the mode of a sum of so many terms."""
+        return (self.bits, self.mode) if terms <= self.chunk else self.wide
 
 
 @dataclass(frozen=True)
@@ -50,7 +56,9 @@ class Simulated(Machine):
         off: by how many ULP a function, or ``"divide"``, is off.
         accumulation: how sums and products are added up, by ``"sums"`` and ``"products"``.
         operands: bits and mode that operands of products are rounded to; None for as they are.
-        integer: what becomes of floats beyond an integer's range: ``"saturates"`` or ``"the least integer"``.
+        parts: in how many numbers of so many bits an operand is taken.
+        integer: what becomes of floats beyond an integer's range: ``"saturates"``, ``"wraps around"`` or
+            ``"the least integer"``.
         with_nan: what maximum and minimum make of one NaN.
         floors: integer division rounds down; else toward zero.
     """
@@ -63,6 +71,7 @@ class Simulated(Machine):
     off: Mapping[str, int] = field(default_factory=dict)
     accumulation: Mapping[str, Accumulation] = field(default_factory=dict)
     operands: tuple[int, str] | None = None
+    parts: int = 1
     integer: str = "saturates"
     with_nan: str = "NaN"
     floors: bool = True
@@ -98,8 +107,12 @@ class Simulated(Machine):
         made = self.accumulation["products"]
         a, b = (self._flushed("operands", x, dtype) for x in (a, b))
         if self.operands:
-            bits, mode = self.operands
-            a, b = (_to_bits(x, np.zeros(x.shape), bits, mode) for x in (a, b))
+            a, b = (_in_parts(x, *self.operands, self.parts) for x in (a, b))
+        if len(np.unique(a, axis=0)) < len(np.unique(b, axis=1).T):
+            return self._product(b.T, a.T, dtype, made).T
+        return self._product(a, b, dtype, made)
+
+    def _product(self, a: np.ndarray, b: np.ndarray, dtype: str, made: Accumulation) -> np.ndarray:
         result = np.empty((a.shape[0], b.shape[1]))
         # Columns that are the same have the same products.
         columns, which = np.unique(b, axis=1, return_inverse=True)
@@ -140,7 +153,8 @@ class Simulated(Machine):
         larger = np.maximum(a, b) if function == "maximum" else np.minimum(a, b)
         if self.with_nan == "the number":
             return np.fmax(a, b) if function == "maximum" else np.fmin(a, b)
-        return np.where(np.isnan(a) | np.isnan(b), b, larger) if self.with_nan == "the second operand" else larger
+        operand = {"the first operand": a, "the second operand": b}.get(self.with_nan, larger)
+        return np.where(np.isnan(a) | np.isnan(b), operand, larger)
 
     def _of_integers(self, function: str, dtype: str, a: np.ndarray, b: np.ndarray) -> np.ndarray:
         quotient = a // b if function in ("floor_divide", "remainder") else a
@@ -157,6 +171,14 @@ class Simulated(Machine):
         ends = np.iinfo(dtype_of(target).storage)
         inside = (x >= float(ends.min)) & (x < float(ends.max) + 1)
         whole = np.where(inside, np.trunc(x), 0).astype(np.int64)
+        if self.integer == "wraps around":
+            dtype = dtype_of(target).storage
+            return (
+                np.array([0 if np.isnan(one) else int(one) % 2 ** (8 * dtype.itemsize) for one in x], object)
+                .astype(f"u{dtype.itemsize}")
+                .view(dtype)
+                .astype(np.int64)
+            )
         end = np.where(x > 0, ends.max, ends.min) if self.integer == "saturates" else np.full(x.shape, ends.min)
         return np.where(inside, whole, np.where(np.isnan(x) & (self.integer == "saturates"), 0, end))
 
@@ -197,9 +219,16 @@ def _part(tree: Tree, terms: np.ndarray, rest: np.ndarray, made: Accumulation) -
         _, exponent = np.frexp(np.abs(together).max(0))
         unit = np.ldexp(1.0, exponent - 1 - made.aligned)
         total, error = (np.trunc(together / unit) * unit).sum(0), np.zeros(together.shape[1])
-    result = _to_bits(total, error, made.bits, made.mode)
+    result = _to_bits(total, error, *made.held(len(leaves(tree))))
     result = np.where(np.abs(result) > made.largest, np.copysign(np.inf, result), result)
     return result, np.zeros(result.shape)
+
+
+def _in_parts(x: np.ndarray, bits: int, mode: str, parts: int) -> np.ndarray:
+    if not parts:
+        return np.zeros(x.shape)
+    part = _to_bits(x, np.zeros(x.shape), bits, mode)
+    return part + _in_parts(x - part, bits, mode, parts - 1)
 
 
 def _rounded(value: np.ndarray, tail: np.ndarray, dtype: str, mode: str) -> np.ndarray:
@@ -220,6 +249,9 @@ def _to_bits(value: np.ndarray, tail: np.ndarray, bits: int, mode: str) -> np.nd
     """Return value + tail, of which the value is the nearest float64, rounded to ``bits`` in direction ``mode``."""
     if bits == 53 and mode == "nearest even":
         return value + tail
+    if bits == 53 and mode == "nearest away":
+        outward = (np.abs(tail) * 2 == np.spacing(np.abs(value))) & (np.signbit(tail) == np.signbit(value))
+        return np.where(outward, np.nextafter(value, np.copysign(np.inf, value)), value)
     inward = (tail != 0) & (np.signbit(tail) != np.signbit(value))
     cut = np.where(inward, np.nextafter(value, 0), value)  # toward zero
     if bits == 53:
