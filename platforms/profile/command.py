@@ -6,6 +6,7 @@ import argparse
 import json
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 from tabulate import tabulate  # type: ignore[import-untyped]
@@ -14,6 +15,7 @@ from platforms.detect import DetectionError, detect
 from platforms.gather import probe
 from platforms.platform import Platform
 from platforms.pool import Pool
+from platforms.profile.drawing import drawn, pictures, svg
 from platforms.profile.measuring import answers, machines
 from platforms.profile.questions import EXTENTS
 
@@ -28,6 +30,13 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--machine", action="append", default=[], metavar="NAME", help="only this one; repeatable")
     parser.add_argument(
         "--extent", choices=tuple(EXTENTS), default="full", help="brief: what every run asks (default: full)"
+    )
+    parser.add_argument(
+        "--trees",
+        nargs="?",
+        const="",
+        metavar="DIR",
+        help="draw in which order is added up: in text, or as SVG into DIR",
     )
     parser.add_argument("--json", action="store_true", help="print everything, evidence included, as JSON")
     options = parser.parse_args(arguments)
@@ -44,6 +53,8 @@ def main(arguments: list[str] | None = None) -> int:
         for platform in wanted:
             profiles[platform.name] = list(_answers(pool, platform, options))
     print(json.dumps(profiles, indent=1) if options.json else _table(profiles))
+    if options.trees is not None:
+        _draw(profiles, options.trees)
     return 0 if profiles else 1
 
 
@@ -53,6 +64,19 @@ def _answers(pool: Pool, platform: Platform, options: argparse.Namespace) -> Ite
         if not options.machine or machine in options.machine:
             print(f"{platform.name}: {machine}", file=sys.stderr, flush=True)
             yield from answers(pool, platform, machine, options.extent)
+
+
+def _draw(profiles: dict[str, list[dict[str, Any]]], folder: str) -> None:
+    """Print every tree that was found, or write its picture into ``folder``."""
+    for platform, answered in profiles.items():
+        for picture in pictures(platform, answered):
+            if folder:
+                Path(folder).mkdir(parents=True, exist_ok=True)
+                file = Path(folder) / f"{picture.name}.svg"
+                file.write_text(svg(picture.tree, picture.title), encoding="utf-8")
+                print(file)
+            else:
+                print(f"\n{picture.title}\n{drawn(picture.tree)}")
 
 
 def _table(profiles: dict[str, list[dict[str, Any]]]) -> str:

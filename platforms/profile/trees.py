@@ -7,6 +7,7 @@ within a tuple says nothing; it is always that of the smallest numbers.
 from __future__ import annotations
 
 import functools
+import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import combinations
 from typing import NamedTuple, Union
@@ -36,6 +37,11 @@ def nodes(tree: Tree) -> Iterator[tuple[Tree, ...]]:
 def from_value(value: int | Sequence[object]) -> Tree:
     """Return the tree that nested lists (of JSON) say."""
     return value if isinstance(value, int) else tuple(from_value(child) for child in value)  # type: ignore[arg-type]
+
+
+def from_brackets(text: str) -> Tree:
+    """Return the tree that :func:`brackets` wrote as ``text``."""
+    return from_value(json.loads(text.replace("(", "[").replace(")", "]").replace(" ", ",")))
 
 
 def brackets(tree: Tree) -> str:
@@ -113,11 +119,22 @@ class _Shape(NamedTuple):
     steps: int
     order: int
     words: str
+    parts: tuple[Tree, ...] = ()
 
 
 def shape(tree: Tree) -> str:
-    """Return the shape of ``tree`` in words; "irregular" for one that is made of no regular parts."""
-    return _shape(_ordered(tree)).words
+    """Return the shape of ``tree`` in words, whichever numbers its terms have; "irregular" if it has no equal parts."""
+    return _shape(_numbered(tree)).words
+
+
+def parts(tree: Tree) -> list[Tree]:
+    """Return the equal parts that the shape of ``tree`` names; itself if it is one part, none if it is irregular."""
+    terms = dict(enumerate(sorted(leaves(tree))))
+    return [_renamed(part, terms) for part in _shape(_numbered(tree)).parts]
+
+
+def _numbered(tree: Tree) -> Tree:
+    return _ordered(_renamed(tree, {leaf: place for place, leaf in enumerate(sorted(leaves(tree)))}))
 
 
 _IRREGULAR = _Shape(1000, 0, "irregular")
@@ -128,7 +145,7 @@ def _shape(tree: Tree) -> _Shape:
     n = len(leaves(tree))
     for words, made in _primitives(n):
         if made == tree:
-            return _Shape(1, 0, words)
+            return _Shape(1, 0, words, (tree,))
     return min(_composed(tree, n), default=_IRREGULAR)
 
 
@@ -151,20 +168,18 @@ def _composed(tree: Tree, n: int) -> Iterator[_Shape]:
         size = n // count
         lanes = [list(range(first, n, count)) for first in range(count)]
         blocks = [list(range(first, first + size)) for first in range(0, n, size)]
-        for kind, parts in enumerate((lanes, blocks)):
-            if not all(frozenset(part) in known for part in parts):
+        for kind, terms in enumerate((lanes, blocks)):
+            if not all(frozenset(part) in known for part in terms):
                 continue
-            inner = {
-                _ordered(_renamed(_subtree(tree, part), {leaf: i for i, leaf in enumerate(part)})) for part in parts
-            }
-            if len(inner) > 1:
+            trees = tuple(_subtree(tree, part) for part in terms)
+            if len({_numbered(one) for one in trees}) > 1:
                 continue
-            within = _shape(inner.pop())
-            across = _shape(_ordered(_contracted(tree, {frozenset(part): i for i, part in enumerate(parts)})))
+            within = _shape(_numbered(trees[0]))
+            across = _shape(_ordered(_contracted(tree, {frozenset(part): i for i, part in enumerate(terms)})))
             name = f"{count} lanes" if kind == 0 else f"blocks of {size}"
             inside = within.words if within.steps == 1 else f"({within.words})"
             words = f"{name}, each {inside}, then {across.words}"
-            yield _Shape(within.steps + across.steps, kind * n + count, words)
+            yield _Shape(within.steps + across.steps, kind * n + count, words, trees)
 
 
 def _subtree(tree: Tree, part: Iterable[int]) -> Tree:
