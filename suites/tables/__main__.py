@@ -12,7 +12,7 @@ from suites.tables.differences import explained_differences
 from suites.tables.markdown import Page
 from suites.tables.policies import policies
 from suites.tables.precision import precision
-from suites.tables.profiles import profiles
+from suites.tables.profiles import drawings, profiles
 from suites.tables.teeth import teeth
 
 KINDS = ("policies", "precision", "teeth", "tightness", "profiles", "causes", "differences")
@@ -51,6 +51,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
             DOCS.mkdir(exist_ok=True)
             (DOCS / f"{name}.md").write_text(text, encoding="utf-8")
             print(f"wrote docs/{name}.md", flush=True)
+            if name == "profiles":
+                for picture, svg in drawings(DOCS / "profiles"):
+                    (DOCS / "profiles" / picture).write_text(svg, encoding="utf-8")
         else:
             print(text, flush=True)
 
