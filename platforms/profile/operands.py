@@ -50,14 +50,21 @@ def all_operands(machine: Machine) -> Iterator[Answer]:
 
 
 def _numbers(dtype: str) -> np.ndarray:
-    """Return numbers of 1 to 2, and their negatives: random ones, and ties of roundings to every number of bits."""
+    """Return numbers of 1 to 2, and their negatives: random ones, and ties of roundings to every number of bits.
+
+    Of the ties some are of what is left of a number when its first bits are taken away, the second of two parts.
+    """
     bits = dtype_of(dtype).precision
     random = np.random.Generator(np.random.Philox(2)).integers(2 ** (bits - 1), 2**bits, 64)
-    ties = [
-        2 ** (bits - 1) + odd * 2 ** (bits - kept) + 2 ** (bits - kept - 1) for kept in range(2, bits) for odd in (0, 1)
-    ]
-    numbers = np.ldexp(np.concatenate([random, np.array(ties)]).astype(np.float64), 1 - bits)
+    first = [tie for kept in range(2, bits) for tie in _ties(kept)]
+    second = [1 + 2.0 ** -(kept + 1) * tie for kept in range(2, bits // 2) for tie in _ties(kept)]
+    numbers = np.concatenate([np.ldexp(random.astype(np.float64), 1 - bits), first, second])
     return np.concatenate([numbers, -numbers])
+
+
+def _ties(bits: int) -> tuple[float, float]:
+    """Return two numbers in the middle between neighbours of so many bits: above an even one and above an odd one."""
+    return 1 + 2.0**-bits, 1 + 3 * 2.0**-bits
 
 
 def _seen(machine: Machine, numbers: np.ndarray, dtype: str, left: bool) -> np.ndarray:
