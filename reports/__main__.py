@@ -2,8 +2,8 @@
 
 ``show DIR`` prints the summary of a bundle again. The other commands take any number of bundles, from any machines, and
 merged ones: ``compare`` prints how far each implementation drifts on one place beyond another, ``profiles`` which
-questions on how they compute places answer differently, ``merge`` makes one bundle of many, ``markdown``, ``json`` and
-``junit`` write documents. They need what requirements-report.txt lists.
+questions on how they compute places answer differently, ``merge`` makes one bundle of many, ``markdown``, ``json``,
+``junit`` and ``html`` write documents. They need what requirements-report.txt lists.
 
 Exit status: 0 if the gate of ``--fail-on`` is met, 1 if it is not, 2 if a bundle cannot be read or a command is wrong.
 Without a gate ``show`` fails for any verdict that fails, ``compare`` and ``profiles`` for what is flagged; the others
@@ -80,6 +80,7 @@ def _parser() -> argparse.ArgumentParser:
         ("markdown", "for a comment on a pull request"),
         ("json", "for programs: what fails, why, and how to replay it"),
         ("junit", "for CI systems"),
+        ("html", "one file for people, which needs nothing else"),
     ):
         document = _several(commands, name, text, _document)
         document.add_argument("--output", type=Path, metavar="FILE", help="default: standard output")
@@ -171,6 +172,7 @@ def _document(options: argparse.Namespace) -> int:
         "markdown": lambda: markdown.document(audit, gate),
         "json": lambda: machine.document(audit, gate) + "\n",
         "junit": lambda: junit.document(audit),
+        "html": lambda: _html(audit, gate),
     }
     text = written[options.kind]()
     if options.output:
@@ -178,6 +180,12 @@ def _document(options: argparse.Namespace) -> int:
     else:
         sys.stdout.write(text)
     return _gated(audit, gate)
+
+
+def _html(audit: Audit, gate: tuple[str, ...]) -> str:
+    from reports.html.document import document  # which alone needs Jinja2
+
+    return document(audit, gate)
 
 
 def _audit(options: argparse.Namespace) -> tuple[Audit, tuple[str, ...]]:

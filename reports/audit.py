@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from reports.compare import Carried
 from reports.fleet.carrying import carried
 from reports.fleet.cells import FleetCell, all_cells, cells
+from reports.fleet.errors import errors
 from reports.fleet.loading import Fleet, RunFacts
 from reports.fleet.regressions import Regression, regressions
 from reports.ink import plain
@@ -19,14 +20,15 @@ from reports.moving import Move, moves, of_operations
 class Audit:
     """What a fleet amounts to.
 
-    ``cells`` are of the last run of each implementation on each place, ``history`` of all runs; ``unrun`` counts what
-    could not be run, by reason, thing and machine.
+    ``cells`` are of the last run of each implementation on each place, ``history`` of all runs, ``errors`` how those of
+    the last run are spread; ``unrun`` counts what could not be run, by reason, thing and machine.
     """
 
     runs: list[RunFacts]
     places: list[str]
     cells: list[FleetCell]
     history: list[FleetCell]
+    errors: dict[tuple[str, str], tuple[int, ...]]
     carried: list[Carried]
     regressions: list[Regression]
     unrun: list[tuple[str, str, str]]
@@ -42,6 +44,7 @@ class Audit:
             places=fleet.places,
             cells=latest,
             history=history,
+            errors=errors(fleet),
             carried=carried(fleet),
             regressions=regressions(fleet),
             unrun=_unrun(fleet.runs),

@@ -1,0 +1,65 @@
+"""The HTML document: the audit, put into the template."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from pathlib import Path
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+
+from reports.audit import Audit
+from reports.gate import breaches
+from reports.html import pictures
+from reports.html.view import Matrix, Moves, Profiles, failures
+from reports.ink import counted, figure, plain
+
+_HERE = Path(__file__).parent
+
+
+def document(audit: Audit, gate: tuple[str, ...] = ()) -> str:
+    """Return the audit as a whole HTML document; raises BundleError for a profile that no run writes."""
+    style, script = (_read(name) for name in ("style.css", "behaviour.js"))
+    return (
+        _environment()
+        .get_template("audit.html")
+        .render(
+            audit=audit,
+            gate=gate,
+            breaches=breaches(audit, gate),
+            failures=failures(audit),
+            moves=Moves.of(audit),
+            matrix=Matrix.of(audit),
+            profiles=Profiles.of(audit),
+            style=Markup(style),
+            script=Markup(script),
+            script_digest=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
+        )
+    )
+
+
+def _environment() -> Environment:
+    environment = Environment(
+        loader=FileSystemLoader(_HERE),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters |= {
+        "figure": figure,
+        "plain": plain,
+        "share": lambda value: "" if value is None else figure(value),
+        "percent": lambda value: f"{int(100 * value)} %",
+        "signed": lambda value: f"{value:+.2g}",
+        "joined": lambda texts: "; ".join(map(plain, texts)),
+        "tree": pictures.tree,
+        "histogram": pictures.histogram,
+    }
+    environment.globals |= {"counted": counted}
+    return environment
+
+
+def _read(name: str) -> str:
+    return (_HERE / name).read_text(encoding="utf-8")

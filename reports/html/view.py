@@ -1,0 +1,195 @@
+"""What the HTML document shows, put in rows: the matrix of results, the moves between places, profiles side by side."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from reports.audit import Audit
+from reports.fleet.cells import FleetCell
+from reports.ink import figure, plain
+from reports.moving import ANSWERS
+from reports.profile import profiles
+
+_PICTURES = 12
+_MOST_STATES = ("fail", "drift", "pass", "none")
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One implementation on one place: its anchor, what it is in a word and in a few, and all there is to say of it.
+
+    ``state`` is "pass", "drift", "fail", or "none" for what was not judged.
+    """
+
+    anchor: str
+    state: str
+    word: str
+    detail: FleetCell
+    errors: tuple[int, ...]
+    history: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
+class Row:
+    """One implementation: its cells by place, None where it was not run, and its worst state."""
+
+    implementation: str
+    operation: str
+    state: str
+    cells: tuple[Cell | None, ...]
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """Implementations by places, and how many cells are in which state."""
+
+    rows: tuple[Row, ...]
+    states: dict[str, int]
+    operations: tuple[str, ...]
+
+    @classmethod
+    def of(cls, audit: Audit) -> Matrix:
+        """Return the matrix of an audit: those that fail first, then by name."""
+        started = {run.number: plain(run.started) for run in audit.runs}
+        past: dict[tuple[str, str], list[tuple[str, str]]] = {}
+        for one in audit.history:
+            past.setdefault((one.implementation, one.place), []).append((started[one.run], one.verdict))
+        here: dict[str, dict[str, Cell]] = {}
+        for number, cell in enumerate(audit.cells):
+            where = cell.implementation, cell.place
+            here.setdefault(cell.implementation, {})[cell.place] = Cell(
+                anchor=f"cell-{number}",
+                state=_state(cell),
+                word=_word(cell),
+                detail=cell,
+                errors=audit.errors.get(where, ()),
+                history=tuple(past.get(where, ())),
+            )
+        rows = [_row(name, cells, audit.places) for name, cells in here.items()]
+        rows.sort(key=lambda row: (row.state != "fail", row.implementation))
+        states = Counter(cell.state for row in rows for cell in row.cells if cell)
+        operations = sorted({row.operation for row in rows})
+        return cls(tuple(rows), {name: states[name] for name in _MOST_STATES}, tuple(operations))
+
+
+@dataclass(frozen=True)
+class Failure:
+    """What fails in the same words: one verdict, message and cause, and the cells that it is of."""
+
+    verdict: str
+    message: str
+    cause: str
+    cells: tuple[FleetCell, ...]
+
+
+def failures(audit: Audit) -> list[Failure]:
+    """Return what fails, the worst first, those together that say the same."""
+    alike: dict[tuple[str, str, str], list[FleetCell]] = {}
+    for cell in audit.failures:
+        alike.setdefault((cell.verdict, cell.message, cell.cause), []).append(cell)
+    return [Failure(*said, tuple(cells)) for said, cells in alike.items()]
+
+
+@dataclass(frozen=True)
+class Moves:
+    """From which place to which operations may move: for each origin its targets, and rows of answers to each.
+
+    ``summary`` has for each pair of places how many operations have which answer, the best first.
+    """
+
+    origins: tuple[tuple[str, tuple[str, ...], tuple[tuple[str, tuple[tuple[str, str], ...]], ...]], ...]
+    summary: tuple[tuple[str, str, tuple[tuple[str, int], ...]], ...]
+
+    @classmethod
+    def of(cls, audit: Audit) -> Moves:
+        """Return the moves of an audit."""
+        found, operations = audit.operations, sorted({operation for operation, _, _ in audit.operations})
+        origins, summary = [], []
+        for origin in audit.places:
+            targets = tuple(place for place in audit.places if place != origin)
+            rows = []
+            for operation in operations:
+                ways = [found.get((operation, origin, target), ("", 0, 0)) for target in targets]
+                if any(answer for answer, _, _ in ways):
+                    rows.append(
+                        (operation, tuple((answer, f"{may} of {of}" if of else "") for answer, may, of in ways))
+                    )
+            if rows and targets:
+                origins.append((origin, targets, tuple(rows)))
+            for place, target in enumerate(targets):
+                counts = Counter(answers[place][0] for _, answers in rows)
+                if rows:
+                    summary.append((origin, target, tuple((one, counts[one]) for one in reversed(ANSWERS))))
+        return cls(tuple(origins), tuple(summary))
+
+
+@dataclass(frozen=True)
+class Question:
+    """One question of a profile, and what each place answers; "" where it was not asked."""
+
+    machine: str
+    topic: str
+    subject: str
+    answers: tuple[str, ...]
+
+    @property
+    def differs(self) -> bool:
+        """Whether two places answer differently."""
+        return len({answer for answer in self.answers if answer}) > 1
+
+
+@dataclass(frozen=True)
+class Profiles:
+    """Questions by places, and summation trees, each with what it is of."""
+
+    places: tuple[str, ...]
+    questions: tuple[Question, ...]
+    trees: tuple[tuple[str, str], ...]
+
+    @classmethod
+    def of(cls, audit: Audit) -> Profiles:
+        """Return the profiles of an audit, of each place that of its last run; raises BundleError."""
+        latest = dict(_profiles(audit))
+        places = tuple(place for place in audit.places if place in latest)
+        asked: dict[tuple[str, str, str], dict[str, str]] = {}
+        trees: dict[str, str] = {}
+        for place in places:
+            for one in latest[place]:
+                question = plain(one["machine"]), plain(one["topic"]), plain(one["subject"])
+                asked.setdefault(question, {})[place] = plain(one["answer"])
+                evidence = one.get("evidence")
+                if one["topic"].startswith("order of") and one["subject"] == "float32" and isinstance(evidence, dict):
+                    caption = f"{place}, {plain(one['machine'])}: {plain(one['answer'])}"
+                    trees.setdefault(caption, str(evidence.get("tree", "")))
+        questions = (
+            Question(*question, tuple(answers.get(place, "") for place in places))
+            for question, answers in asked.items()
+        )
+        return cls(places, tuple(questions), tuple(trees.items())[:_PICTURES])
+
+
+def _profiles(audit: Audit) -> Iterator[tuple[str, list[dict[str, str]]]]:
+    for run in sorted(audit.runs, key=lambda run: run.started):
+        for platform, profile in profiles(run.environment).items():
+            apart = f"{platform}@{run.machine}"
+            yield apart if apart in audit.places else platform, profile["answers"]
+
+
+def _row(name: str, cells: dict[str, Cell], places: list[str]) -> Row:
+    states = {cell.state for cell in cells.values()}
+    worst = next(state for state in _MOST_STATES if state in states)
+    return Row(name, name.partition("/")[0], worst, tuple(cells.get(place) for place in places))
+
+
+def _state(cell: FleetCell) -> str:
+    return "drift" if cell.outcome == "pass" and cell.reasons else cell.outcome
+
+
+def _word(cell: FleetCell) -> str:
+    if cell.outcome == "fail":
+        return f"{cell.verdict} ({cell.failed} of {cell.ran})"
+    if cell.outcome == "none":
+        return cell.verdict
+    return cell.verdict if cell.verdict == "exact" or not cell.share else f"{cell.verdict} {figure(cell.share)}"

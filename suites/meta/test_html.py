@@ -1,0 +1,242 @@
+"""Does the HTML audit say what the bundles hold, where a reader looks for it, and let nothing in them become markup?"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+from dataclasses import dataclass, field
+from html.parser import HTMLParser
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from reports.__main__ import main
+from suites.meta.test_fleet import FAR, HOME, failed, record, run
+
+HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(2)>\"'{{ 7 * 7 }}"
+VOID = {"meta", "input", "img", "br", "link"}
+
+
+@dataclass
+class Node:
+    """An element of the document; ``text`` is all that stands in it, its children's too."""
+
+    tag: str
+    attributes: dict[str, str]
+    children: list[Node] = field(default_factory=list)
+    pieces: list[str] = field(default_factory=list)
+
+    @property
+    def text(self) -> str:
+        return " ".join("".join(self.pieces).split())
+
+    def all(self, tag: str, **attributes: str) -> list[Node]:
+        """Return the elements below of that tag which have these attributes, in order."""
+        wanted = {name.rstrip("_").replace("_", "-"): value for name, value in attributes.items()}
+        return [one for one in everything(self) if one.tag == tag and wanted.items() <= one.attributes.items()]
+
+    def one(self, tag: str, **attributes: str) -> Node:
+        (found,) = self.all(tag, **attributes)
+        return found
+
+
+class _Reader(HTMLParser):
+    """Reads a document in which every element is closed; anything else fails."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open = [Node("", {})]
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        names = [name for name, _ in attrs]
+        assert len(names) == len(set(names)), f"<{tag}> has an attribute twice: {attrs}"
+        node = Node(tag, {name: value or "" for name, value in attrs})
+        self.open[-1].children.append(node)
+        if tag not in VOID:
+            self.open.append(node)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.open[-1].children.append(Node(tag, {name: value or "" for name, value in attrs}))
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop().tag == tag
+
+    def handle_data(self, data: str) -> None:
+        for node in self.open:
+            node.pieces.append(data)
+
+
+def page(tmp_path: Path, *bundles: Path, gate: str = "", status: int = 0) -> Node:
+    written = tmp_path / "audit.html"
+    assert main(["html", *map(str, bundles), "--out", str(written), "--fail-on", gate]) == status
+    reader = _Reader()
+    reader.feed(written.read_text(encoding="utf-8"))
+    reader.close()
+    (root,) = reader.open
+    return root
+
+
+def cells(table: Node) -> list[list[str]]:
+    return [[cell.text for cell in row.children] for row in table.all("tr")]
+
+
+def everything(node: Node) -> list[Node]:
+    return [one for child in node.children for one in (child, *everything(child))]
+
+
+def section(root: Node, name: str) -> Node:
+    return root.one("section", id=name)
+
+
+def answer(topic: str, said: str, **evidence: Any) -> dict[str, Any]:
+    return {"machine": "sum/torch/eager", "topic": topic, "subject": "float32", "answer": said, "evidence": evidence}
+
+
+def profile(platform: str, *answers: Any) -> dict[str, Any]:
+    return {f"profile {platform}": {"extent": "brief", "seconds": 1.0, "answers": list(answers)}}
+
+
+def test_the_page_answers_from_the_top_and_every_cell_leads_to_its_details(tmp_path: Path) -> None:
+    home = run(tmp_path / "1", record("1"), record("2", implementation="gemm/b/b"), unrun=[["amd", "no device"]])
+    far = run(tmp_path / "2", failed("1", cause="explained by: tf32"), record("2", implementation="gemm/b/b"), host=FAR)
+    root = page(tmp_path, home, far, gate="wrong", status=1)
+    assert root.one("h1").text == "1 of 4 results fails"
+    assert "The gate is not met: wrong: 1 record" in root.one("header").text
+    first, *_ = section(root, "moves").all("table")
+    assert cells(first) == [
+        ["from", "to", "yes", "with drift", "unknown", "no"],
+        [f"cpu@{HOME}", f"cpu@{FAR}", "0", "0", "0", "1"],
+        [f"cpu@{FAR}", f"cpu@{HOME}", "1", "0", "0", "0"],
+    ]
+    matrix = root.one("table", id="matrix")
+    assert cells(matrix) == [
+        ["implementation", f"cpu@{HOME}", f"cpu@{FAR}"],
+        ["gemm/torch/eager", "within 0.50", "wrong (1 of 1)"],
+        ["gemm/b/b", "within 0.50", "within 0.50"],
+    ]
+    (bad,) = [cell for cell in matrix.all("td") if cell.attributes["class"] == "fail"]
+    details = root.one("article", id=bad.one("a").attributes["href"].removeprefix("#"))
+    replay = "python -m pytest --case 1 --implementation gemm/torch/eager --platform cpu"
+    assert details.one("pre").text == replay
+    assert "explained by: tf32" in details.text
+    assert section(root, "failures").one("pre").text == replay
+    assert "no device" in section(root, "unrun").text
+
+
+def test_equal_failures_are_told_once(tmp_path: Path) -> None:
+    names = [f"gemm/torch/a{number}" for number in range(10)]
+    root = page(
+        tmp_path, run(tmp_path / "1", *(failed(implementation=name) for name in names), failed(message="other"))
+    )
+    headings = [one.text for one in section(root, "failures").all("h3")]
+    assert headings == ["wrong 10 results alike", "wrong gemm/torch/eager on cpu 1 of 1, error 7.00 of the bound"]
+    replays = [one.text for one in section(root, "failures").all("pre")]
+    assert all(any(name in replay for replay in replays) for name in names)
+
+
+def test_drift_and_what_accounts_for_it_stand_beside_each_other(tmp_path: Path) -> None:
+    drift = record(verdict="drift", share=2.0, accounted="declared numerics tf32", digest="b", rms_ulp=1.5)
+    root = page(tmp_path, run(tmp_path / "1", record()), run(tmp_path / "2", drift, host=FAR))
+    assert cells(section(root, "drift").one("table"))[1] == [
+        *("gemm/torch/eager", f"cpu@{HOME}", f"cpu@{FAR}", "1", "0 %", "3.00", "+0", "0.50 to 2.00"),
+        "declared numerics tf32",
+    ]
+    assert root.one("table", id="matrix").all("td")[1].attributes["class"] == "drift"
+    (broken,) = [row for row in section(root, "moves").all("tr") if "with drift 1 of 1" in row.text]
+    assert broken.children[0].text == "gemm"
+
+
+def test_profiles_stand_side_by_side_and_their_trees_are_drawn(tmp_path: Path) -> None:
+    common = answer("subnormal terms of sums", "kept")
+    order = answer("order of sums", "sequential", tree="(((0 1) 2) 3)")
+    other = answer("order of sums", "pairwise", tree="((0 1) (2 3))")
+    root = page(
+        tmp_path,
+        run(tmp_path / "1", record(), **profile("cpu", common, order)),
+        run(tmp_path / "2", record(platform="gpu"), host=FAR, **profile("gpu", common, other)),
+    )
+    differing, everything = section(root, "profiles").all("table")
+    assert cells(differing) == [
+        ["question", "of", "asked of", "cpu", "gpu"],
+        ["order of sums", "float32", "sum/torch/eager", "sequential", "pairwise"],
+    ]
+    assert len(cells(everything)) == 3
+    pictures = section(root, "profiles").all("svg")
+    assert [one.attributes["aria-label"] for one in pictures] == [
+        "cpu, sum/torch/eager: sequential",
+        "gpu, sum/torch/eager: pairwise",
+    ]
+    # A sum of four terms has three additions of two each.
+    assert [one.one("path").attributes["d"].count("M") for one in pictures] == [6, 6]
+
+
+@pytest.mark.parametrize("tree", ["0", "(0)", "(0 0)", "((0 1)", "(0 1))", "()", "(0 <svg>)", "(" * 40000, "(0 1) 2"])
+def test_what_is_no_tree_is_not_drawn(tmp_path: Path, tree: str) -> None:
+    said = profile("cpu", answer("order of sums", "odd", tree=tree))
+    root = page(tmp_path, run(tmp_path / "1", record(), **said))
+    assert section(root, "profiles").all("svg") == []
+
+
+def test_errors_are_counted_by_share_of_the_bound(tmp_path: Path) -> None:
+    several = [record(str(share), share=share) for share in (0.0, 0.0, 0.3, 0.4, 0.9)]
+    root = page(tmp_path, run(tmp_path / "1", *several, failed("x", share=float("inf"))))
+    (picture,) = root.all("svg", class_="histogram")
+    assert [bar.text for bar in picture.all("title")] == [
+        *("exact: 2", "up to 0.01: 0", "0.01 to 0.10: 0", "0.10 to 0.25: 0", "0.25 to 0.50: 2", "0.50 to 0.75: 0"),
+        *("0.75 to 1.00: 1", "1.00 to 10.00: 0", "above 10.00: 1"),
+    ]
+
+
+def test_nothing_in_a_bundle_becomes_markup_or_is_fetched(tmp_path: Path) -> None:
+    one = run(
+        tmp_path / "1",
+        failed('{"x":"</pre><b>"}', message=HOSTILE, cause=HOSTILE, implementation="gemm/torch/<b>\"'"),
+        record(verdict="drift", accounted=HOSTILE, platform="<i>cpu"),
+        host=HOSTILE,
+        unrun=[[HOSTILE, HOSTILE]],
+        portolan=HOSTILE,
+        **profile("<i>cpu", answer(HOSTILE, HOSTILE, tree=HOSTILE)),
+    )
+    root = page(tmp_path, one, run(tmp_path / "2", record(platform="<i>cpu"), host="other", started=HOSTILE))
+    assert root.all("img") == root.all("b") == root.all("i") == []
+    assert "49" not in section(root, "failures").text
+    assert HOSTILE in section(root, "failures").text
+    assert section(root, "profiles").all("th", scope="row")[0].text == HOSTILE
+    # Only the one script of the document may run, and nothing may be loaded.
+    (script,) = root.all("script")
+    digest = base64.b64encode(hashlib.sha256("".join(script.pieces).encode()).digest()).decode()
+    policy = root.one("meta", http_equiv="Content-Security-Policy").attributes["content"]
+    assert "default-src 'none'" in policy
+    assert f"script-src 'sha256-{digest}'" in policy
+    for node in everything(root):
+        assert not any(name.startswith("on") or name in ("src", "style") for name in node.attributes)
+        assert node.attributes.get("href", "#").startswith("#")
+
+
+def test_every_table_has_headings_and_a_name_and_every_field_a_label(tmp_path: Path) -> None:
+    home = run(tmp_path / "1", record("1"), **profile("cpu", answer("a", "b")), unrun=[["x", "y"]])
+    root = page(tmp_path, home, run(tmp_path / "2", failed("1", platform="gpu"), started="2027"))
+    for table in root.all("table"):
+        assert table.one("caption").text
+        head, body = table.one("thead"), table.one("tbody")
+        assert {cell.attributes["scope"] for cell in head.all("th")} == {"col"}
+        assert all(row.children[0].attributes.get("scope") == "row" for row in body.children)
+        assert {len(row.children) for row in (*head.children, *body.children)} == {len(head.children[0].children)}
+    labelled = [child for label in root.all("label") for child in label.children]
+    fields = [*root.all("input"), *root.all("select")]
+    assert fields
+    assert all(field in labelled for field in fields)
+    anchors = {node.attributes.get("id") for node in everything(root)}
+    assert {link.attributes["href"].removeprefix("#") for link in root.all("a")} <= anchors
+    levels = [int(node.tag[1]) for node in everything(root) if re.fullmatch(r"h\d", node.tag)]
+    assert levels[0] == 1
+    assert all(later <= earlier + 1 for earlier, later in pairwise(levels))
+
+
+def test_a_profile_that_no_run_writes_is_one_clear_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    bundle = run(tmp_path / "1", record(), **profile("cpu", "fast"))
+    assert main(["html", str(bundle), "--out", str(tmp_path / "audit.html")]) == 2
+    assert 'an answer in "profile cpu" must have the texts' in capsys.readouterr().err
