@@ -127,24 +127,23 @@ class Moves:
 
 @dataclass(frozen=True)
 class Question:
-    """One question of a profile, and what each place answers; "" where it was not asked."""
+    """One question of a profile, and the answer in each column; "" where it was not asked."""
 
-    machine: str
     topic: str
     subject: str
     answers: tuple[str, ...]
 
     @property
     def differs(self) -> bool:
-        """Whether two places answer differently."""
+        """Whether two answers differ."""
         return len({answer for answer in self.answers if answer}) > 1
 
 
 @dataclass(frozen=True)
 class Profiles:
-    """Questions by places, and summation trees, each with what it is of."""
+    """Questions by columns, each a place and who was asked there, and summation trees, each with what it is of."""
 
-    places: tuple[str, ...]
+    columns: tuple[tuple[str, str], ...]
     questions: tuple[Question, ...]
     trees: tuple[tuple[str, str], ...]
 
@@ -152,22 +151,37 @@ class Profiles:
     def of(cls, audit: Audit) -> Profiles:
         """Return the profiles of an audit, of each place that of its last run; raises BundleError."""
         latest = dict(_profiles(audit))
-        places = tuple(place for place in audit.places if place in latest)
-        asked: dict[tuple[str, str, str], dict[str, str]] = {}
+        columns: dict[tuple[str, str], None] = {}
+        asked: dict[tuple[str, str], dict[tuple[str, str], str]] = {}
         trees: dict[str, str] = {}
-        for place in places:
-            for one in latest[place]:
-                question = plain(one["machine"]), plain(one["topic"]), plain(one["subject"])
-                asked.setdefault(question, {})[place] = plain(one["answer"])
+        for place in audit.places:
+            answers = latest.get(place, [])
+            asker = _askers(answers)
+            for one in answers:
+                column, answer = (place, plain(asker[one["machine"]])), plain(one["answer"])
+                columns[column] = None
+                asked.setdefault((plain(one["topic"]), plain(one["subject"])), {})[column] = answer
                 evidence = one.get("evidence")
                 if one["topic"].startswith("order of") and one["subject"] == "float32" and isinstance(evidence, dict):
-                    caption = f"{place}, {plain(one['machine'])}: {plain(one['answer'])}"
+                    caption = f"{place}, {plain(one['machine'])}: {answer}"
                     trees.setdefault(caption, str(evidence.get("tree", "")))
         questions = (
-            Question(*question, tuple(answers.get(place, "") for place in places))
+            Question(*question, tuple(answers.get(column, "") for column in columns))
             for question, answers in asked.items()
         )
-        return cls(places, tuple(questions), tuple(trees.items())[:_PICTURES])
+        return cls(tuple(columns), tuple(questions), tuple(trees.items())[:_PICTURES])
+
+
+def _askers(answers: list[dict[str, str]]) -> dict[str, str]:
+    """Return who each machine answers for: the first of an operation for its paradigm, the others for themselves."""
+    first: dict[str, str] = {}
+    found = {}
+    for machine in dict.fromkeys(one["machine"] for one in answers):
+        operation, _, rest = machine.partition("/")
+        paradigm = rest.partition("/")[0]
+        lead = first.setdefault(f"{operation}/{paradigm}", machine)
+        found[machine] = paradigm if rest and lead == machine else machine
+    return found
 
 
 def _profiles(audit: Audit) -> Iterator[tuple[str, list[dict[str, str]]]]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
+import shutil
+import subprocess
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
 from itertools import pairwise
@@ -13,9 +15,11 @@ from typing import Any
 
 import pytest
 
+from reports import html
 from reports.__main__ import main
 from suites.meta.test_fleet import FAR, HOME, failed, record, run
 
+BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(2)>\"'{{ 7 * 7 }}"
 VOID = {"meta", "input", "img", "br", "link"}
 
@@ -160,8 +164,8 @@ def test_profiles_stand_side_by_side_and_their_trees_are_drawn(tmp_path: Path) -
     )
     differing, everything = section(root, "profiles").all("table")
     assert cells(differing) == [
-        ["question", "of", "asked of", "cpu", "gpu"],
-        ["order of sums", "float32", "sum/torch/eager", "sequential", "pairwise"],
+        ["question", "of", "cpu: torch", "gpu: torch"],
+        ["order of sums", "float32", "sequential", "pairwise"],
     ]
     assert len(cells(everything)) == 3
     pictures = section(root, "profiles").all("svg")
@@ -234,6 +238,46 @@ def test_every_table_has_headings_and_a_name_and_every_field_a_label(tmp_path: P
     levels = [int(node.tag[1]) for node in everything(root) if re.fullmatch(r"h\d", node.tag)]
     assert levels[0] == 1
     assert all(later <= earlier + 1 for earlier, later in pairwise(levels))
+
+
+@pytest.mark.parametrize("theme", [":root {", '[data-theme="light"]) {', '[data-theme="dark"] {'])
+def test_texts_stand_out_from_what_is_behind_them(theme: str) -> None:
+    """By the contrast that WCAG 2.2 asks of small texts."""
+    style = (Path(html.__file__).parent / "style.css").read_text(encoding="utf-8")
+    colours = dict(re.findall(r"--([\w-]+): #(\w{6});", style.partition(theme)[2].partition("}")[0]))
+    behind: dict[str, tuple[str, ...]] = {
+        "ink": ("paper", "raised"),
+        "soft": ("paper", "raised"),
+        "accent": ("paper", "raised"),
+    }
+    behind |= {f"{name}-ink": (name, "paper", "raised") for name in ("pass", "drift", "fail", "none")}
+    assert len(colours) == 6 + 8
+    for text, grounds in behind.items():
+        for ground in grounds:
+            lighter, darker = sorted((_luminance(colours[text]), _luminance(colours[ground])), reverse=True)
+            assert (lighter + 0.05) / (darker + 0.05) >= 4.5, (text, ground)
+
+
+def _luminance(colour: str) -> float:
+    parts = [int(colour[place : place + 2], 16) / 255 for place in (0, 2, 4)]
+    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+    return sum(weight * part for weight, part in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
+
+
+@pytest.mark.skipif(BROWSER is None, reason="no Chromium to open the page in")
+def test_a_browser_opens_it_and_its_filters_work(tmp_path: Path) -> None:
+    """The policy lets the script run, which shows the filters and counts what they leave."""
+    page(tmp_path, run(tmp_path / "1", record("1"), failed("1", implementation="gemm/b/b")))
+    flags = ["--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={tmp_path / 'browser'}", "--dump-dom"]
+    opened = subprocess.run(
+        [str(BROWSER), *flags, (tmp_path / "audit.html").as_uri()], capture_output=True, text=True, timeout=120
+    )
+    reader = _Reader()
+    reader.feed(opened.stdout)
+    (root,) = reader.open
+    form = section(root, "results").one("form")
+    assert "hidden" not in form.attributes
+    assert form.one("output").text == "2 of 2 implementations"
 
 
 def test_a_profile_that_no_run_writes_is_one_clear_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
