@@ -96,7 +96,8 @@ def section(root: Node, name: str) -> Node:
 
 
 def answer(topic: str, said: str, **evidence: Any) -> dict[str, Any]:
-    return {"machine": "sum/torch/eager", "topic": topic, "subject": "float32", "answer": said, "evidence": evidence}
+    whose = {"machine": "sum/torch/eager", "topic": topic, "subject": "float32"}
+    return {**whose, "answer": said, "breaks": "", "evidence": evidence}
 
 
 def profile(platform: str, *answers: Any) -> dict[str, Any]:
