@@ -11,9 +11,10 @@ from dataclasses import dataclass
 
 from tabulate import tabulate  # type: ignore[import-untyped]
 
-from reports.ink import counted, figure
+from reports.ink import clip, counted, figure
 
 _SHOWN = 30
+_LONGEST = 60
 
 
 @dataclass(frozen=True)
@@ -22,7 +23,8 @@ class Carried:
 
     ``cases`` are those that both have figures of, ``equal`` the share of them whose outputs are bit for bit the same;
     ``rms`` is the ratio of the root mean square errors, ``bias`` the difference of the mean errors in ULP; ``shares``
-    the worst shares of the bound, there and here. ``reasons`` are what accounts for drifts or explains them.
+    the worst shares of the bound, there and here. ``reasons`` are what accounts for drifts or explains them, and
+    ``computing`` what the profiles of both say differently of this implementation, where its outputs differ.
     """
 
     implementation: str
@@ -35,6 +37,13 @@ class Carried:
     shares: tuple[float, float]
     reasons: tuple[str, ...]
     flagged: bool
+    computing: tuple[str, ...] = ()
+
+    @property
+    def why(self) -> str:
+        """What there is to say of a difference: that nothing explains it, or what does, and how the places compute."""
+        said = ["unexplained"] if self.flagged else list(self.reasons)
+        return "; ".join([*said, *(f"profiles: {one}" for one in self.computing)])
 
 
 def render(rows: list[Carried], *, full: bool = False) -> str:
@@ -53,7 +62,7 @@ def render(rows: list[Carried], *, full: bool = False) -> str:
             figure(row.rms),
             f"{row.bias:+.2g}",
             f"{figure(row.shares[0])} -> {figure(row.shares[1])}",
-            "FLAGGED: unexplained" if row.flagged else "; ".join(row.reasons)[:60],
+            f"FLAGGED: {row.why}" if row.flagged else clip(row.why, _LONGEST),
         ]
         for row in shown
     ]

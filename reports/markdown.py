@@ -95,7 +95,7 @@ def _drifts(audit: Audit) -> str:
             f"{int(100 * row.equal)} %",
             figure(row.rms),
             f"{figure(row.shares[0])} to {figure(row.shares[1])}",
-            "**unexplained**" if row.flagged else _text("; ".join(row.reasons)),
+            f"**{_text(row.why)}**" if row.flagged else _text(row.why),
         ]
         for row in audit.carried
         if row.flagged or row.equal < 1

@@ -7,10 +7,13 @@ same inputs, the last record of each; errors are weighted by elements.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
 
 from reports.compare import Carried
 from reports.fleet.loading import Fleet
 from reports.ink import plain
+from reports.profile_differences import Apart, compared
 
 _QUERY = """
     WITH judged AS (
@@ -45,8 +48,10 @@ _QUERY = """
 def carried(fleet: Fleet) -> list[Carried]:
     """Return what became of each implementation that has records of the same cases on two places, for each two.
 
-    The earlier place is where it comes from. Flagged rows come first, then the larger ratios.
+    The earlier place is where it comes from. Flagged rows come first, then the larger ratios. Raises BundleError for a
+    profile that is not what runs write.
     """
+    apart = compared((run.machine, run.environment) for run in fleet.runs).apart
     rows = (
         Carried(
             implementation=row["implementation"],
@@ -59,10 +64,20 @@ def carried(fleet: Fleet) -> list[Carried]:
             shares=(row["share_before"], row["share_after"]),
             reasons=tuple(sorted(map(plain, row["reasons"]))),
             flagged=row["flagged"],
+            computing=tuple(_computing(apart, row)) if row["equal"] < 1 else (),
         )
         for row in fleet.rows(_QUERY)
     )
     return sorted(rows, key=lambda row: (not row.flagged, -row.rms, row.implementation))
+
+
+def _computing(apart: Iterable[Apart], row: Mapping[str, Any]) -> Iterator[str]:
+    """Yield what the profiles of both places of a ``row`` say differently of its implementation."""
+    for one in apart:
+        asked, topic, subject = one.question
+        there, here = (one.answers.get(row[place]) for place in ("origin", "target"))
+        if asked == row["implementation"] and there and here and there != here:
+            yield plain(f"{topic}, {subject}: {there} -> {here}")
 
 
 def _ratio(after: float, before: float) -> float:

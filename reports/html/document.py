@@ -53,7 +53,6 @@ def _environment() -> Environment:
         "share": lambda value: "" if value is None else figure(value),
         "percent": lambda value: f"{int(100 * value)} %",
         "signed": lambda value: f"{value:+.2g}",
-        "joined": lambda texts: "; ".join(map(plain, texts)),
         "tree": pictures.tree,
         "histogram": pictures.histogram,
     }

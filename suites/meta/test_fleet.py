@@ -73,6 +73,42 @@ def test_what_broke_since_the_run_before_is_told_from_what_only_changed(tmp_path
     assert row.case == "1"
 
 
+def test_a_difference_is_told_with_what_the_two_profiles_say_differently(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def profile(order: str, machine: str = "gemm/torch/eager") -> dict[str, Any]:
+        topics = (("order of products", order), ("accumulator of products", "24 bits, nearest even"))
+        said = {"machine": machine, "subject": "float32", "breaks": "", "evidence": {}}
+        return {
+            "extent": "brief",
+            "seconds": 1.0,
+            "answers": [{**said, "topic": one, "answer": it} for one, it in topics],
+        }
+
+    other = "gemm/torch/tf32"
+    home = run(
+        tmp_path / "1",
+        *(record(case, implementation=name) for case in "12" for name in ("gemm/torch/eager", other)),
+        **{"profile cpu": profile("sequential")},
+    )
+    far = run(
+        tmp_path / "2",
+        record("1", platform="gpu", digest="b"),
+        failed("2", platform="gpu", cause="unexplained"),
+        record("1", platform="gpu", digest="c", implementation=other),
+        host=FAR,
+        **{"profile gpu": profile("16 at a time")},
+    )
+    said = {row.implementation: (row.flagged, row.computing, row.why) for row in audit(home, far).carried}
+    differs = "order of products, float32: sequential -> 16 at a time"
+    assert said == {
+        "gemm/torch/eager": (True, (differs,), f"unexplained; profiles: {differs}"),
+        other: (False, (), ""),
+    }
+    assert main(["compare", str(home), str(far)]) == 1
+    assert f"FLAGGED: unexplained; profiles: {differs}" in capsys.readouterr().out
+
+
 def test_an_operation_may_move_where_all_that_passed_passes(tmp_path: Path) -> None:
     home = run(tmp_path / "1", record(), record(implementation="gemm/torch/tf32"), record(implementation="gemm/c/c"))
     drift = record(
