@@ -76,20 +76,17 @@ def test_what_broke_since_the_run_before_is_told_from_what_only_changed(tmp_path
 def test_a_difference_is_told_with_what_the_two_profiles_say_differently(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def profile(order: str, machine: str = "gemm/torch/eager") -> dict[str, Any]:
+    def profile(platform: str, order: str) -> dict[str, Any]:
         topics = (("order of products", order), ("accumulator of products", "24 bits, nearest even"))
-        said = {"machine": machine, "subject": "float32", "breaks": "", "evidence": {}}
-        return {
-            "extent": "brief",
-            "seconds": 1.0,
-            "answers": [{**said, "topic": one, "answer": it} for one, it in topics],
-        }
+        said = {"machine": "gemm/torch/eager", "subject": "float32", "breaks": "", "evidence": {}}
+        answers = [{**said, "topic": topic, "answer": answer} for topic, answer in topics]
+        return {f"profile {platform}": {"extent": "brief", "seconds": 1.0, "answers": answers}}
 
     other = "gemm/torch/tf32"
     home = run(
         tmp_path / "1",
         *(record(case, implementation=name) for case in "12" for name in ("gemm/torch/eager", other)),
-        **{"profile cpu": profile("sequential")},
+        **profile("cpu", "sequential"),
     )
     far = run(
         tmp_path / "2",
@@ -97,7 +94,7 @@ def test_a_difference_is_told_with_what_the_two_profiles_say_differently(
         failed("2", platform="gpu", cause="unexplained"),
         record("1", platform="gpu", digest="c", implementation=other),
         host=FAR,
-        **{"profile gpu": profile("16 at a time")},
+        **profile("gpu", "16 at a time"),
     )
     said = {row.implementation: (row.flagged, row.computing, row.why) for row in audit(home, far).carried}
     differs = "order of products, float32: sequential -> 16 at a time"
