@@ -6,12 +6,14 @@ import functools
 from collections import Counter
 from dataclasses import dataclass
 
+from reports.bundle import read_heats
 from reports.compare import Carried
 from reports.fleet.carrying import carried
 from reports.fleet.cells import FleetCell, all_cells, cells
 from reports.fleet.errors import errors
 from reports.fleet.loading import Fleet, RunFacts
 from reports.fleet.regressions import Regression, regressions
+from reports.heat import Heat
 from reports.ink import plain
 from reports.moving import Move, moves, of_operations
 
@@ -21,7 +23,8 @@ class Audit:
     """What a fleet amounts to.
 
     ``cells`` are of the last run of each implementation on each place, ``history`` of all runs, ``errors`` how those of
-    the last run are spread; ``unrun`` counts what could not be run, by reason, thing and machine.
+    the last run are spread; ``unrun`` counts what could not be run, by reason, thing and machine; ``heats`` are of all
+    runs.
     """
 
     runs: list[RunFacts]
@@ -32,6 +35,7 @@ class Audit:
     carried: list[Carried]
     regressions: list[Regression]
     unrun: list[tuple[str, str, str]]
+    heats: list[Heat]
     problems: list[str]
 
     @classmethod
@@ -48,6 +52,9 @@ class Audit:
             carried=carried(fleet),
             regressions=regressions(fleet),
             unrun=_unrun(fleet.runs),
+            heats=[
+                heat for folder in dict.fromkeys(run.directory for run in fleet.runs) for heat in read_heats(folder)
+            ],
             problems=list(fleet.problems),
         )
 

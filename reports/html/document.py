@@ -12,6 +12,7 @@ from markupsafe import Markup
 from reports.audit import Audit
 from reports.gate import breaches
 from reports.html import pictures
+from reports.html.carryover import carryovers
 from reports.html.view import Matrix, Moves, Profiles, failures
 from reports.ink import counted, figure, plain
 
@@ -32,6 +33,7 @@ def document(audit: Audit, gate: tuple[str, ...] = ()) -> str:
             moves=Moves.of(audit),
             matrix=Matrix.of(audit),
             profiles=Profiles.of(audit),
+            carryovers=list(carryovers(audit.heats)),
             style=Markup(style),
             script=Markup(script),
             script_digest=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
@@ -55,6 +57,7 @@ def _environment() -> Environment:
         "signed": lambda value: f"{value:+.2g}",
         "tree": pictures.tree,
         "histogram": pictures.histogram,
+        "intervals": pictures.intervals,
     }
     environment.globals |= {"counted": counted}
     return environment

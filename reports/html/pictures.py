@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
 
@@ -9,10 +10,12 @@ from markupsafe import Markup
 
 from reports.fleet.errors import EDGES
 from reports.ink import figure
+from reports.ladder.interval import Interval
 
 _TOKENS = re.compile(r"[()]|\d+")
 _MOST_TERMS = 256
 _WIDTH, _HEIGHT = 640.0, 150.0
+_RATIOS = 1 / 8, 8.0  # the ends of the axis of ratios
 
 Tree = int | tuple["Tree", ...]
 
@@ -64,6 +67,27 @@ def histogram(counts: Sequence[int]) -> Markup:
     return Markup(
         '<svg class="histogram" viewBox="0 0 {} 34" role="img" aria-label="records by share of the bound: {}">{}</svg>'
     ).format(16 * len(counts), said, bars)
+
+
+def intervals(gains: Sequence[Interval | None]) -> Markup:
+    """Return the picture of ratios with their intervals, one below the other, on a logarithmic axis around 1."""
+    parts = [
+        Markup('<line class="even" x1="{0:.1f}" x2="{0:.1f}" y1="0" y2="{1}"/>').format(_along(1.0), 12 * len(gains))
+    ]
+    for number, gain in enumerate(gains):
+        if gain:
+            low, middle, high = map(_along, (gain.low, gain.ratio, gain.high))
+            line = '<line x1="{:.1f}" x2="{:.1f}" y1="{y}" y2="{y}"/><circle cx="{:.1f}" cy="{y}" r="3"/>'
+            parts.append(Markup(line).format(low, high, middle, y=12 * number + 6))
+    label = "; ".join("not timed" if gain is None else f"{gain} times as fast" for gain in gains)
+    return Markup('<svg class="intervals" viewBox="0 0 160 {}" role="img" aria-label="{}">{}</svg>').format(
+        12 * len(gains), label, Markup("").join(parts)
+    )
+
+
+def _along(ratio: float) -> float:
+    least, most = _RATIOS
+    return 160 * math.log(min(max(ratio, least), most) / least) / math.log(most / least)
 
 
 def _range(place: int) -> str:

@@ -17,6 +17,7 @@ import pytest
 
 from reports import html
 from reports.__main__ import main
+from suites.meta.test_carrying import TRUTHS, bundle, two
 from suites.meta.test_fleet import FAR, HOME, failed, record, run
 
 BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
@@ -183,6 +184,21 @@ def test_what_is_no_tree_is_not_drawn(tmp_path: Path, tree: str) -> None:
     said = profile("cpu", answer("order of sums", "odd", tree=tree))
     root = page(tmp_path, run(tmp_path / "1", record(), **said))
     assert section(root, "profiles").all("svg") == []
+
+
+def test_optimizations_are_told_with_their_intervals_and_what_becomes_of_them(tmp_path: Path) -> None:
+    here, there = two(1)
+    folders = [bundle(tmp_path / "a", [here]), bundle(tmp_path / "b", [there])]
+    table = section(page(tmp_path, *folders), "carryover").one("table")
+    assert cells(table)[0] == ["technique", "operation", "size", "A", "B", "ratio", "class"]
+    assert {row[0]: row[-1] for row in cells(table)[1:]} == {name: answer for name, (_, _, answer) in TRUTHS.items()}
+    pictures = {row.children[0].text: row.one("svg") for row in table.one("tbody").children}
+    assert [len(pictures[name].all("circle")) for name in ("tiles", "stages")] == [2, 1]
+    assert pictures["stages"].attributes["aria-label"].endswith("times as fast; not timed")
+    # Below 1 is left of the line, and 1/8 and 8 are the ends of the axis.
+    even = float(pictures["online"].one("line", class_="even").attributes["x1"])
+    first, second = (float(one.attributes["cx"]) for one in pictures["online"].all("circle"))
+    assert second < even == 80.0 < first
 
 
 def test_errors_are_counted_by_share_of_the_bound(tmp_path: Path) -> None:
