@@ -12,6 +12,7 @@ from markupsafe import Markup
 from reports.audit import Audit
 from reports.gate import breaches
 from reports.html import pictures
+from reports.html.absent import absent
 from reports.html.carryover import carryovers
 from reports.html.view import Matrix, Moves, Profiles, failures
 from reports.ink import counted, figure, plain
@@ -20,7 +21,7 @@ _HERE = Path(__file__).parent
 
 
 def document(audit: Audit, gate: tuple[str, ...] = ()) -> str:
-    """Return the audit as a whole HTML document; raises BundleError for a profile that no run writes."""
+    """Return the audit as a whole HTML document; raises BundleError for facts that no run writes."""
     style, script = (_read(name) for name in ("style.css", "behaviour.js"))
     return (
         _environment()
@@ -33,6 +34,7 @@ def document(audit: Audit, gate: tuple[str, ...] = ()) -> str:
             moves=Moves.of(audit),
             matrix=Matrix.of(audit),
             profiles=Profiles.of(audit),
+            absent=list(absent(audit)),
             carryovers=list(carryovers(audit.heats)),
             style=Markup(style),
             script=Markup(script),

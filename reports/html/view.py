@@ -141,11 +141,15 @@ class Question:
 
 @dataclass(frozen=True)
 class Profiles:
-    """Questions by columns, each a place and who was asked there, and summation trees, each with what it is of."""
+    """Questions by columns, each a place and who was asked there, and summation trees, each with what it is of.
+
+    ``broken`` are rules that an answer breaks, each with the place and who was asked.
+    """
 
     columns: tuple[tuple[str, str], ...]
     questions: tuple[Question, ...]
     trees: tuple[tuple[str, str], ...]
+    broken: tuple[tuple[str, str, str], ...]
 
     @classmethod
     def of(cls, audit: Audit) -> Profiles:
@@ -154,12 +158,14 @@ class Profiles:
         columns: dict[tuple[str, str], None] = {}
         asked: dict[tuple[str, str], dict[tuple[str, str], str]] = {}
         trees: dict[str, str] = {}
+        broken = []
         for place in audit.places:
             answers = latest.get(place, [])
             asker = _askers(answers)
             for one in answers:
                 column, answer = (place, plain(asker[one["machine"]])), plain(one["answer"])
                 columns[column] = None
+                broken += [(place, plain(one["machine"]), plain(one["breaks"]))] if one["breaks"] else []
                 asked.setdefault((plain(one["topic"]), plain(one["subject"])), {})[column] = answer
                 evidence = one.get("evidence")
                 if one["topic"].startswith("order of") and one["subject"] == "float32" and isinstance(evidence, dict):
@@ -169,7 +175,7 @@ class Profiles:
             Question(*question, tuple(answers.get(column, "") for column in columns))
             for question, answers in asked.items()
         )
-        return cls(tuple(columns), tuple(questions), tuple(trees.items())[:_PICTURES])
+        return cls(tuple(columns), tuple(questions), tuple(trees.items())[:_PICTURES], tuple(broken))
 
 
 def _askers(answers: list[dict[str, str]]) -> dict[str, str]:

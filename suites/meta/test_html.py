@@ -201,6 +201,16 @@ def test_optimizations_are_told_with_their_intervals_and_what_becomes_of_them(tm
     assert second < even == 80.0 < first
 
 
+def test_rules_that_are_broken_and_hardware_that_is_absent_are_told(tmp_path: Path) -> None:
+    broken = {**answer("operands of products", "tf32, truncated"), "breaks": "declares ieee, and takes tf32"}
+    compiled = {"compilers": ["ptxas 12.8"], "headings": ["target", "fits"], "rows": [["sm_120", 3]], "remarks": ["a"]}
+    root = page(tmp_path, run(tmp_path / "1", record(), targets=compiled, **profile("cpu", broken)))
+    (told,) = section(root, "profiles").all("li")
+    assert told.text == "cpu, sum/torch/eager: declares ieee, and takes tf32"
+    assert cells(section(root, "absent").one("table")) == [["target", "fits"], ["sm_120", "3"]]
+    assert "ptxas 12.8" in section(root, "absent").text
+
+
 def test_errors_are_counted_by_share_of_the_bound(tmp_path: Path) -> None:
     several = [record(str(share), share=share) for share in (0.0, 0.0, 0.3, 0.4, 0.9)]
     root = page(tmp_path, run(tmp_path / "1", *several, failed("x", share=float("inf"))))
@@ -297,7 +307,11 @@ def test_a_browser_opens_it_and_its_filters_work(tmp_path: Path) -> None:
     assert form.one("output").text == "2 of 2 implementations"
 
 
-def test_a_profile_that_no_run_writes_is_one_clear_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    bundle = run(tmp_path / "1", record(), **profile("cpu", "fast"))
-    assert main(["html", str(bundle), "--out", str(tmp_path / "audit.html")]) == 2
-    assert 'an answer in "profile cpu" must have the texts' in capsys.readouterr().err
+def test_facts_that_no_run_writes_are_one_clear_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    odd: dict[str, Any] = {"profile cpu": {"extent": "brief", "answers": ["fast"]}, "targets": {"rows": 3}}
+    for number, (name, said) in enumerate(odd.items()):
+        bundle = run(tmp_path / str(number), record(), **{name: said})
+        assert main(["html", str(bundle), "--out", str(tmp_path / "audit.html")]) == 2
+        error = capsys.readouterr().err
+        assert error.count("\n") == 1
+        assert f'"{name}" must' in error
