@@ -17,6 +17,9 @@ from reports.html.carryover import carryovers
 from reports.html.view import Matrix, Moves, Profiles, failures
 from reports.ink import counted, figure, plain
 
+MOST_DRIFTS = 500
+"""Rows of the table of drifts: a browser takes its time for the many thousands that a dozen of places make."""
+
 _HERE = Path(__file__).parent
 
 
@@ -31,6 +34,7 @@ def document(audit: Audit, gate: tuple[str, ...] = ()) -> str:
             gate=gate,
             breaches=breaches(audit, gate),
             failures=failures(audit),
+            most_drifts=MOST_DRIFTS,
             moves=Moves.of(audit),
             matrix=Matrix.of(audit),
             profiles=Profiles.of(audit),

@@ -13,7 +13,7 @@ from reports.moving import ANSWERS
 from reports.profile import profiles
 
 _PICTURES = 12
-_MOST_STATES = ("fail", "drift", "pass", "none")
+_STATES = ("fail", "drift", "pass", "none")
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ class Matrix:
         rows.sort(key=lambda row: (row.state != "fail", row.implementation))
         states = Counter(cell.state for row in rows for cell in row.cells if cell)
         operations = sorted({row.operation for row in rows})
-        return cls(tuple(rows), {name: states[name] for name in _MOST_STATES}, tuple(operations))
+        return cls(tuple(rows), {name: states[name] for name in _STATES}, tuple(operations))
 
 
 @dataclass(frozen=True)
@@ -96,11 +96,12 @@ def failures(audit: Audit) -> list[Failure]:
 class Moves:
     """From which place to which operations may move: for each origin its targets, and rows of answers to each.
 
-    ``summary`` has for each pair of places how many operations have which answer, the best first.
+    ``summary`` has for each origin, and all places as its targets, how many operations have which answer, and the worst
+    of the answers that are known; "" where there is none.
     """
 
     origins: tuple[tuple[str, tuple[str, ...], tuple[tuple[str, tuple[tuple[str, str], ...]], ...]], ...]
-    summary: tuple[tuple[str, str, tuple[tuple[str, int], ...]], ...]
+    summary: tuple[tuple[str, tuple[tuple[str, str], ...]], ...]
 
     @classmethod
     def of(cls, audit: Audit) -> Moves:
@@ -118,11 +119,16 @@ class Moves:
                     )
             if rows and targets:
                 origins.append((origin, targets, tuple(rows)))
-            for place, target in enumerate(targets):
-                counts = Counter(answers[place][0] for _, answers in rows)
-                if rows:
-                    summary.append((origin, target, tuple((one, counts[one]) for one in reversed(ANSWERS))))
+                summary.append((origin, tuple(_summed(audit, origin, target) for target in audit.places)))
         return cls(tuple(origins), tuple(summary))
+
+
+def _summed(audit: Audit, origin: str, target: str) -> tuple[str, str]:
+    """Return how many operations have which answer on a way, and the worst that is known."""
+    counts = Counter(answer for (_, *way), (answer, _, _) in audit.operations.items() if way == [origin, target])
+    known = [answer for answer in ANSWERS if counts[answer] and answer != "unknown"]
+    said = ", ".join(f"{counts[answer]} {answer}" for answer in reversed(ANSWERS) if counts[answer])
+    return said, known[0] if known else "unknown" if counts else ""
 
 
 @dataclass(frozen=True)
@@ -199,7 +205,7 @@ def _profiles(audit: Audit) -> Iterator[tuple[str, list[dict[str, str]]]]:
 
 def _row(name: str, cells: dict[str, Cell], places: list[str]) -> Row:
     states = {cell.state for cell in cells.values()}
-    worst = next(state for state in _MOST_STATES if state in states)
+    worst = next(state for state in _STATES if state in states)
     return Row(name, name.partition("/")[0], worst, tuple(cells.get(place) for place in places))
 
 

@@ -17,6 +17,7 @@ import pytest
 
 from reports import html
 from reports.__main__ import main
+from reports.html.document import MOST_DRIFTS
 from suites.meta.test_carrying import TRUTHS, bundle, two
 from suites.meta.test_fleet import FAR, HOME, failed, record, run
 
@@ -113,10 +114,11 @@ def test_the_page_answers_from_the_top_and_every_cell_leads_to_its_details(tmp_p
     assert "The gate is not met: wrong: 1 record" in root.one("header").text
     first, *_ = section(root, "moves").all("table")
     assert cells(first) == [
-        ["from", "to", "yes", "with drift", "unknown", "no"],
-        [f"cpu@{HOME}", f"cpu@{FAR}", "0", "0", "0", "1"],
-        [f"cpu@{FAR}", f"cpu@{HOME}", "1", "0", "0", "0"],
+        ["from", f"to cpu@{HOME}", f"to cpu@{FAR}"],
+        [f"cpu@{HOME}", "-", "1 no"],
+        [f"cpu@{FAR}", "1 yes", "-"],
     ]
+    assert [cell.attributes["class"] for cell in first.all("td")] == ["empty", "no", "yes", "empty"]
     matrix = root.one("table", id="matrix")
     assert cells(matrix) == [
         ["implementation", f"cpu@{HOME}", f"cpu@{FAR}"],
@@ -153,6 +155,16 @@ def test_drift_and_what_accounts_for_it_stand_beside_each_other(tmp_path: Path) 
     assert root.one("table", id="matrix").all("td")[1].attributes["class"] == "drift"
     (broken,) = [row for row in section(root, "moves").all("tr") if "with drift 1 of 1" in row.text]
     assert broken.children[0].text == "gemm"
+
+
+def test_a_long_table_of_drifts_is_cut_and_says_so(tmp_path: Path) -> None:
+    names = [f"gemm/torch/a{number}" for number in range(MOST_DRIFTS + 3)]
+    folders = [
+        run(tmp_path / host, *(record(implementation=name) for name in names), host=host) for host in (HOME, FAR)
+    ]
+    drift = section(page(tmp_path, *folders), "drift")
+    assert len(cells(drift.one("table"))) == 1 + MOST_DRIFTS
+    assert "And 3 more" in drift.text
 
 
 def test_profiles_stand_side_by_side_and_their_trees_are_drawn(tmp_path: Path) -> None:
