@@ -8,6 +8,7 @@ it cannot be run.
 from __future__ import annotations
 
 import argparse
+import json
 import math
 import sys
 from collections.abc import Sequence
@@ -24,6 +25,7 @@ from platforms.gather import probe
 from platforms.platform import Platform
 from platforms.pool import Pool, WorkerError
 from platforms.profile.kept import kept
+from reports.machine import strict
 from suites.causes import explained
 from suites.measured import Answers, measured
 from suites.run import mismatch
@@ -51,7 +53,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2
     known = measured(profile, subject.operation, subject.implementation.id, case.dtype)
     found = explained(subject.operation, case, [result.array for result in ran.results], measured=known)
-    print(rendered(found, full=asked.full))
+    print(json.dumps(strict(value(subject, case, found)), indent=1) if asked.json else rendered(found, full=asked.full))
     return 0 if found.found or found.before.status == EXACT else 1
 
 
@@ -74,6 +76,21 @@ def rendered(found: Explanation, *, full: bool = False) -> str:
         lines.append(f"and {len(ranked) - len(shown)} more that gain less; --full shows them")
     lines += [f"not tried: {cause.name}: {reason}" for cause, reason in found.untried[: None if full else 3]]
     return "\n".join([*lines, "", found.sentence])
+
+
+def value(subject: Subject, case: Case, found: Explanation) -> dict[str, object]:
+    """Return what was found, for JSON; ``share`` and ``after`` are errors over bounds, None where there is none."""
+    best = found.found[0] if found.found else None
+    return {
+        "implementation": subject.implementation.id,
+        "platform": subject.platform.name,
+        "case": case.line,
+        "share": found.before.share,
+        "cause": found.name,
+        "evidence": list(dict.fromkeys(cause.evidence for cause in best.causes if cause.evidence)) if best else [],
+        "after": best.verdict.share if best else None,
+        "equal": best.equal if best else found.equal,
+    }
 
 
 def _of_trial(trial: Trial) -> list[str]:
@@ -100,6 +117,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--implementation", required=True, metavar="ID", help="operation/paradigm/name")
     parser.add_argument("--platform", required=True, metavar="NAME", help="where it runs")
     parser.add_argument("--kernels", action="append", default=[], type=Path, metavar="PATH", help="kernels to add")
+    parser.add_argument("--json", action="store_true", help="print what was found as JSON")
     parser.add_argument("--full", action="store_true", help="show everything that was tried")
     return parser
 

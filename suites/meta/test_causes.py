@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 
 import numpy as np
@@ -104,5 +105,10 @@ def test_the_command_shows_what_was_tried(capsys: pytest.CaptureFixture[str]) ->
     assert main([*chosen, "--implementation", "gemm/torch/wrong_tf32_undeclared"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[-1].startswith("explained by: operands of matrix products cut to tf32")
+    assert main([*chosen, "--implementation", "gemm/torch/wrong_tf32_undeclared", "--json"]) == 0
+    value = json.loads(capsys.readouterr().out)
+    assert value["case"] == case.line
+    assert value["cause"].startswith("operands of matrix products cut to tf32")
+    assert value["share"] > 1 > value["after"]
     assert main([*chosen, "--implementation", "gemm/torch/no_such"]) == 2
     assert "no_such" in capsys.readouterr().err

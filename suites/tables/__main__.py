@@ -75,7 +75,7 @@ def _documents(asked: argparse.Namespace, catalogue: Catalogue) -> Iterator[tupl
     if "causes" in kinds:
         from suites.tables.causes import planted  # which needs torch
 
-        yield "causes", planted(seeds=5, processes=asked.j)
+        yield "causes", planted(DOCS / "explained", seeds=5, processes=asked.j)
     if "differences" in kinds and asked.bundle:
         yield "differences", explained_differences(asked.bundle)
     if "tightness" in kinds:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
 
 import torch
 
+from golden.case import Case
 from golden.causes import causes
 from golden.explanation import DOUBT, MOST, PROMISING
 from kernels.operation import Operation
@@ -32,8 +36,11 @@ class _Kind:
     after: str
 
 
-def planted(*, seeds: int, processes: int) -> str:
-    """Return the document, from every planted drift on ``seeds`` inputs each; progress goes to standard error."""
+def planted(seen: Path, *, seeds: int, processes: int) -> str:
+    """Return the document, from every planted drift on ``seeds`` inputs each; progress goes to standard error.
+
+    The folder ``seen`` holds what ``python -m suites.explain --json`` printed on other machines.
+    """
     found = list(_tried(seeds, processes))
     known, unknown = (sum(one.right for one in found if one.known is known) for known in (True, False))
     with_cause, without = (seeds * sum(one.known is known for one in found) for known in (True, False))
@@ -56,10 +63,33 @@ def planted(*, seeds: int, processes: int) -> str:
             ["planted", "kernel", "right", "what was said of the first", "error / bound", "after"],
             [_row(one, seeds) for one in found],
         ),
+        *_seen(seen),
         "## Causes that are tried",
         "Of float32 tensors; others have fewer, or their own.",
         table(["step", "how"], _steps()),
     )
+
+
+def _seen(folder: Path) -> list[str]:
+    """Return the section on drifts of kernels as they are; none without any."""
+    found = [json.loads(file.read_text(encoding="utf-8")) for file in sorted(folder.glob("*.json"))]
+    rows = [_explained(one) for one in found]
+    headings = ["implementation", "platform", "of", "what was said", "error / bound", "after", "bit-equal"]
+    intro = (
+        "As `python -m suites.explain --json` printed it there, kept in `docs/explained/`. What a profile measured "
+        "beforehand is named with its words."
+    )
+    return ["## Drifts that were seen", intro, table(headings, rows)] if rows else []
+
+
+def _explained(one: Mapping[str, Any]) -> list[str]:
+    case = Case.parse(one["case"])
+    said = f"{one['cause'] or 'unexplained'}" + (
+        f"; measured of {'; '.join(one['evidence'])}" if one["evidence"] else ""
+    )
+    dims = " x ".join(str(size) for size in case.dims.values())
+    figures = (f"{float(share):.3g}" if share is not None else "-" for share in (one["share"], one["after"]))
+    return [one["implementation"], one["platform"], f"{case.dtype}, {dims}", said, *figures, f"{one['equal']:.0%}"]
 
 
 def _tried(seeds: int, processes: int) -> Iterator[_Kind]:
