@@ -16,18 +16,24 @@ from platforms.targets.architecture import ARCHITECTURES
 def main(arguments: list[str] | None = None) -> int:
     """Print the audit and return the exit code: 0, or 1 where nothing could be compiled at all."""
     options = _parser().parse_args(arguments)
-    unknown = [name for name in options.target if name not in ARCHITECTURES]
+    ends = [name for name in (options.here, options.there) if name]
+    unknown = [name for name in [*options.target, *ends] if name not in ARCHITECTURES]
     if unknown:
         print(f"no target {unknown[0]!r}; there are {', '.join(ARCHITECTURES)}", file=sys.stderr)
         return 2
+    if len(ends) == 1 or (ends and options.target):
+        print("--from and --to go together, without --target", file=sys.stderr)
+        return 2
     try:
-        from platforms.targets import table
+        from platforms.targets import contrast, table
         from platforms.targets.audit import audit
 
         catalogue = load(options.kernels)
         made = audit(
             catalogue,
-            architectures=[one for name, one in ARCHITECTURES.items() if name in (options.target or ARCHITECTURES)],
+            architectures=[
+                one for name, one in ARCHITECTURES.items() if name in (options.target or ends or ARCHITECTURES)
+            ],
             patterns=options.implementation or ["*"],
             dtypes=options.dtype,
             jobs=options.jobs,
@@ -38,6 +44,9 @@ def main(arguments: list[str] | None = None) -> int:
     except (KernelFileError, RuntimeError, ModuleNotFoundError) as error:
         print(f"targets: {error}", file=sys.stderr)
         return 2
+    if ends:
+        print("\n".join(table.shortened(contrast.told(made, *ends), full=options.full)))
+        return 0
     if options.json:
         print(json.dumps(made.to_value()))
         return 0
@@ -59,6 +68,8 @@ def _parser() -> argparse.ArgumentParser:
         ("kernels", "PATH", "also your own kernels"),
     ):
         parser.add_argument(f"--{name}", metavar=metavar, action="append", default=[], help=f"{said}; repeatable")
+    parser.add_argument("--from", dest="here", metavar="NAME", help="say what changes from this architecture ...")
+    parser.add_argument("--to", dest="there", metavar="NAME", help="... to this one")
     parser.add_argument("--jobs", type=int, help="compilers side by side (default: one a core)")
     parser.add_argument("--time-limit", type=float, default=60.0, metavar="SECONDS", help="for one compilation")
     parser.add_argument(

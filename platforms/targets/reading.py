@@ -81,6 +81,13 @@ class Reading:
         return tuple(f"{taken} {what}, of {limit}" for taken, what, limit in amounts if (taken or 0) > limit)
 
     @property
+    def widened(self) -> str:
+        """What operands of eight bits are converted to before they are multiplied, or "": their own type will do."""
+        if not (self.narrow and self.matrix) or any(word in kind for kind in self.kinds for word in _EIGHT_BITS):
+            return ""
+        return _operands(self.kinds)
+
+    @property
     def findings(self) -> tuple[str, ...]:
         """What is to be said of it beside the verdict, a phrase each."""
         return tuple(_findings(self))
@@ -119,14 +126,14 @@ def _findings(one: Reading) -> Iterator[str]:
         yield f"{one.spills} register spills"
     if one.dots and not one.matrix:
         yield "no matrix instruction: products by FMA"
-    elif one.narrow and one.matrix and not any(word in kind for kind in one.kinds for word in _EIGHT_BITS):
-        yield f"operands of 8 bits are widened to {_operands(one.kinds)}"
+    elif one.widened:
+        yield f"operands of 8 bits are widened to {one.widened}"
 
 
 def _operands(kinds: Iterable[str]) -> str:
     """Return the type of what matrix instructions multiply, which is the narrowest type that they name."""
     found = re.findall(r"(?<![a-z0-9])(?:bf16|f16|tf32|xf32|f32)(?![a-z0-9])", " ".join(kinds).replace("_", "."))
-    return min(found, key=lambda name: int(name[-2:]), default="others")
+    return min(found, key=lambda name: int(name[-2:]), default="another type")
 
 
 _EIGHT_BITS = ("e4m3", "e5m2", "f8", "fp8", "bf8", "s8", "u8", "i8", "iu8")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+import textwrap
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -25,6 +27,16 @@ def text(audit: Audit, *, full: bool = False) -> str:
     parts += [f"and {len(said) - _ROWS} more remarks"] if len(said) > _ROWS and not full else []
     parts += ["\n".join(f"not known: {what}: {why}" for what, why in audit.unaudited.items())]
     return "\n\n".join(filter(None, parts))
+
+
+def shortened(lines: Iterable[str], *, full: bool = False) -> Iterator[str]:
+    """Yield what is said, in lines of a terminal's width, cut to a screenful of them."""
+    said = [line for line in lines if line]
+    width = shutil.get_terminal_size((120, 40)).columns
+    for line in said if full else said[:_ROWS]:
+        yield textwrap.fill(line, width, subsequent_indent="  ") if full else textwrap.shorten(line, 2 * width)
+    if len(said) > _ROWS and not full:
+        yield f"and {len(said) - _ROWS} more; --full shows them"
 
 
 def facts(audit: Audit) -> dict[str, Any]:

@@ -9,13 +9,17 @@ from pathlib import Path
 import pytest
 
 from kernels.registry import Catalogue, load
+from kernels.toolchains.cuda import nvcc
+from kernels.toolchains.cxx.build import BuildError
 from platforms.targets.architecture import ARCHITECTURES
 from platforms.targets.reading import Reading, memory
 
 pytest.importorskip("triton", reason="what compiles for absent hardware here is Triton")
 
-from platforms.targets import triton_reading
+from platforms.targets import command, triton_reading
 from platforms.targets.audit import TIME_LIMIT, Audit, audit
+from platforms.targets.contrast import contrast, told
+from platforms.targets.cuda_builds import reached
 from platforms.targets.known import Known
 from platforms.targets.table import cells, remarks, summary
 
@@ -28,15 +32,10 @@ def catalogue() -> Catalogue:
 
 
 def audited(catalogue: Catalogue, known: Path, name: str, *targets: str, time_limit: float = TIME_LIMIT) -> Audit:
-    """Return the audit of one kernel for ``targets``, with what was read before in the file ``known``."""
+    """Return the audit of one kernel for ``targets``, with what was read before in the folder ``known``."""
     architectures = [ARCHITECTURES[one] for one in targets]
     return audit(
-        catalogue,
-        architectures=architectures,
-        patterns=[f"gemm/triton/{name}"],
-        jobs=2,
-        time_limit=time_limit,
-        known=Known(known),
+        catalogue, architectures=architectures, patterns=[name], jobs=2, time_limit=time_limit, known=Known(known)
     )
 
 
@@ -47,7 +46,7 @@ def readings(made: Audit) -> dict[str, Reading]:
 
 
 def test_shared_memory_is_held_against_each_architecture(catalogue: Catalogue, tmp_path: Path) -> None:
-    made = audited(catalogue, tmp_path / "known", "four_stages", "sm_80", "sm_90", "gfx942")
+    made = audited(catalogue, tmp_path, "gemm/triton/four_stages", "sm_80", "sm_90", "gfx942")
     found = readings(made)
     assert {name: one.verdict for name, one in found.items()} == {
         "sm_80": "compiles",
@@ -57,13 +56,18 @@ def test_shared_memory_is_held_against_each_architecture(catalogue: Catalogue, t
     assert found["sm_80"].shared == found["gfx942"].shared == 98304
     assert "98304 bytes of shared memory: fits sm_80, not gfx942 (65536)" in memory(found.values())
     assert [found[name].matrix for name in ("sm_80", "sm_90", "gfx942")] == [("mma",), ("wgmma",), ("mfma",)]
+    assert [(found[name].lanes, found[name].threads) for name in ("sm_80", "gfx942")] == [(32, 128), (64, 256)]
     assert "cp.async" in found["sm_80"].copies
     assert list(cells(made)) == [["gemm/triton/four_stages", "float16", "mma", "wgmma", "does not fit"]]
     assert any("not gfx942 (65536)" in line for line in remarks(made))
+    assert list(told(made, "sm_80", "gfx942"))[:2] == [
+        "32 lanes a wave on sm_80, 64 on gfx942",
+        "98304 bytes of shared memory: fits sm_80, not gfx942 (65536): gemm/triton/four_stages float16",
+    ]
 
 
 def test_what_an_architecture_lacks_is_an_error_or_a_fallback(catalogue: Catalogue, tmp_path: Path) -> None:
-    made = audited(catalogue, tmp_path / "known", "rounded", "sm_75", "sm_80", "gfx950")
+    made = audited(catalogue, tmp_path, "gemm/triton/rounded", "sm_75", "sm_80", "gfx950")
     found = readings(made)
     assert found["sm_75"].dots
     assert found["sm_75"].findings[-1] == "no matrix instruction: products by FMA"
@@ -76,12 +80,65 @@ def test_what_an_architecture_lacks_is_an_error_or_a_fallback(catalogue: Catalog
         ["sm_80", 1, 0, 0, 0, 0, 1, 0],
         ["gfx950", 0, 0, 1, 0, 0, 0, 0],
     ]
+    assert "tensor cores (mma) on sm_80, plain FMA on sm_75: gemm/triton/rounded float32" in told(
+        made, "sm_80", "sm_75"
+    )
+    assert any(line.startswith("compiles for sm_80, not for gfx950: ") for line in told(made, "gfx950", "sm_80"))
+
+
+def test_a_tile_too_tall_for_the_registers_of_an_architecture_spills_there(
+    catalogue: Catalogue, tmp_path: Path
+) -> None:
+    made = audited(catalogue, tmp_path, "attention/triton/tall", "sm_80", "gfx1100")
+    found = readings(made)
+    assert found["sm_80"].spills == 0
+    assert found["gfx1100"].spills
+    assert found["gfx1100"].matrix == ("wmma",)
+    assert found["gfx1100"].findings == (f"{found['gfx1100'].spills} register spills",)
+    (spilled,) = [line for line in told(made, "sm_80", "gfx1100") if "spills" in line]
+    assert spilled == f"{found['gfx1100'].findings[0]} on gfx1100, none on sm_80: attention/triton/tall float16"
+
+
+def test_kernels_in_cuda(catalogue: Catalogue, tmp_path: Path) -> None:
+    try:
+        nvcc()
+    except BuildError as error:
+        pytest.skip(str(error))
+    made = audited(catalogue, tmp_path, "gemm/cuda/units", "sm_75", "sm_80")
+    found = readings(made)
+    assert found["sm_80"].matrix == ("mma",)
+    assert found["sm_80"].registers
+    assert found["sm_75"].findings == ("no matrix instruction: products by FMA",)
+
+
+def test_kernels_that_an_entry_launches_are_read_off_the_source() -> None:
+    text = """
+template <typename T>
+__global__ void __launch_bounds__(128) by_block(T *out) {
+    const int naive = 0;  // tiled
+}
+
+template <typename R>
+const char *normalized(const Call &call) {
+    return launch(by_block<float, R>, 1, 32, call.stream);
+}
+
+ENTRY(naive, call) { return normalized<Tree>(call); }
+
+ENTRY(tiled, call) {
+    return launch(other<float>, 1, 32, call.stream);
+}
+"""
+    assert {"by_block", "Tree", "normalized"} <= reached(text, "naive")
+    assert not {"other", "tiled"} & reached(text, "naive")
+    assert "other" in reached(text, "tiled")
+    assert not {"by_block", "Tree"} & reached(text, "tiled")
 
 
 def test_nothing_is_compiled_twice(catalogue: Catalogue, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    first = audited(catalogue, tmp_path / "known", "rounded", "sm_80")
+    first = audited(catalogue, tmp_path, "gemm/triton/rounded", "sm_80")
     monkeypatch.setattr(triton_reading, "read", lambda *_: os._exit(9))
-    again = audited(catalogue, tmp_path / "known", "rounded", "sm_80")
+    again = audited(catalogue, tmp_path, "gemm/triton/rounded", "sm_80")
     assert again.to_value() == first.to_value()
     assert Audit.from_value(again.to_value()).to_value() == first.to_value()
 
@@ -98,7 +155,7 @@ def test_a_compiler_that_dies_or_does_not_end_is_said_and_the_rest_goes_on(
         return Reading(target=name, shared=0)
 
     monkeypatch.setattr(triton_reading, "read", moody)
-    found = readings(audited(catalogue, tmp_path / "known", "rounded", "sm_80", "sm_90", "sm_120", time_limit=0.5))
+    found = readings(audited(catalogue, tmp_path, "gemm/triton/rounded", "sm_80", "sm_90", "sm_120", time_limit=0.5))
     assert found["sm_80"].error == "the compiler ended its process with 9"
     assert found["sm_90"].verdict == "not known"
     assert found["sm_90"].unfinished == "not compiled within 0.5 s"
@@ -114,9 +171,46 @@ def test_a_compiler_that_dies_or_does_not_end_is_said_and_the_rest_goes_on(
             ("operands of 8 bits are widened to f16",),
         ),
         (Reading(target="sm_89", shared=0, dots=True, narrow=True, matrix=("mma",), kinds=("m16n8k32.e4m3",)), ()),
-        (Reading(target="sm_120", shared=101376), ()),
+        (Reading(target="sm_120", shared=101376, threads=1024), ()),
+        (Reading(target="sm_100", shared=0, tensor_memory=1024), ("1024 columns of tensor memory, of 512",)),
+        (Reading(target="gfx942", shared=0, threads=2048), ("2048 threads, of 1024",)),
         (Reading(target="sm_120", shared=101377), ("101377 bytes of shared memory, of 101376",)),
     ],
 )
 def test_findings(reading: Reading, findings: tuple[str, ...]) -> None:
     assert reading.findings == findings
+
+
+@pytest.mark.parametrize(
+    ("here", "there", "sentences"),
+    [
+        (
+            Reading(target="sm_80", shared=0, spills=0, copies=("cp.async",)),
+            Reading(target="gfx1100", shared=0, spills=330),
+            [
+                ("register spills on gfx1100, none on sm_80", 330),
+                ("asynchronous copies (cp.async) on sm_80, none on gfx1100", None),
+            ],
+        ),
+        (
+            Reading(target="sm_89", shared=0, dots=True, narrow=True, matrix=("mma",), kinds=("m16n8k32.e4m3",)),
+            Reading(target="sm_80", shared=0, dots=True, narrow=True, matrix=("mma",), kinds=("m16n8k16.f16.f16",)),
+            [("operands of 8 bits as they are on sm_89, widened to f16 on sm_80", None)],
+        ),
+        (
+            Reading(target="sm_90", shared=0, threads=2048),
+            Reading(target="sm_80", unfinished="not compiled within 1 s"),
+            [("nobody knows of sm_80: not compiled within 1 s", None)],
+        ),
+        (Reading(target="sm_90", error="E: no"), Reading(target="sm_80", error="E: no"), []),
+    ],
+)
+def test_contrast(here: Reading, there: Reading, sentences: list[tuple[str, int | None]]) -> None:
+    assert list(contrast(here, there)) == sentences
+
+
+def test_wrong_use_is_one_error(capsys: pytest.CaptureFixture[str]) -> None:
+    assert command.main(["--target", "sm_81"]) == 2
+    assert capsys.readouterr().err.startswith("no target 'sm_81'; there are sm_75, sm_80")
+    assert command.main(["--from", "sm_80"]) == 2
+    assert capsys.readouterr().err == "--from and --to go together, without --target\n"
