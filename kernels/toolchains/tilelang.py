@@ -39,11 +39,12 @@ tilelang.set_log_level("WARNING")
 def compiled(program: Program, x: torch.Tensor, *more: Any) -> Callable[..., Any]:
     """Return ``program`` for the dtype and the device of ``x``, built once; raises what the compiler raises."""
     # On a processor TileLang writes C; what a device takes it finds out by itself.
-    return _built(program, "c" if x.device.type == "cpu" else "auto", str(x.dtype).removeprefix("torch."), *more)
+    return built(program, "c" if x.device.type == "cpu" else "auto", str(x.dtype).removeprefix("torch."), *more)
 
 
 @functools.cache
-def _built(program: Program, target: str, *arguments: Any) -> Callable[..., Any]:
+def built(program: Program, target: str, *arguments: Any) -> Callable[..., Any]:
+    """Return what TileLang makes of ``program(*arguments)`` for a target; raises what it raises."""
     return tilelang.compile(program(*arguments), target=target)
 
 

@@ -25,6 +25,7 @@ class Architecture:
         matrix: the matrix instructions that it has, as families; the best first.
         tensor_memory: columns of tensor memory that one block may have.
         threads: threads that one block may have.
+        float8: whether matrix instructions multiply floats of eight bits.
     """
 
     name: str
@@ -35,6 +36,7 @@ class Architecture:
     matrix: tuple[str, ...]
     tensor_memory: int = 0
     threads: int = 1024
+    float8: bool = False
 
     @property
     def number(self) -> int | str:
@@ -48,15 +50,15 @@ ARCHITECTURES = {
         Architecture("sm_75", "cuda", 32, 64 * KIB, 255, ("mma",)),
         Architecture("sm_80", "cuda", 32, 163 * KIB, 255, ("mma",)),
         Architecture("sm_86", "cuda", 32, 99 * KIB, 255, ("mma",)),
-        Architecture("sm_89", "cuda", 32, 99 * KIB, 255, ("mma",)),
-        Architecture("sm_90", "cuda", 32, 227 * KIB, 255, ("wgmma", "mma")),
-        Architecture("sm_100", "cuda", 32, 227 * KIB, 255, ("tcgen05", "mma"), tensor_memory=512),
-        Architecture("sm_120", "cuda", 32, 99 * KIB, 255, ("mma",)),
+        Architecture("sm_89", "cuda", 32, 99 * KIB, 255, ("mma",), float8=True),
+        Architecture("sm_90", "cuda", 32, 227 * KIB, 255, ("wgmma", "mma"), float8=True),
+        Architecture("sm_100", "cuda", 32, 227 * KIB, 255, ("tcgen05", "mma"), tensor_memory=512, float8=True),
+        Architecture("sm_120", "cuda", 32, 99 * KIB, 255, ("mma",), float8=True),
         Architecture("gfx90a", "hip", 64, 64 * KIB, 512, ("mfma",)),
-        Architecture("gfx942", "hip", 64, 64 * KIB, 512, ("mfma",)),
-        Architecture("gfx950", "hip", 64, 160 * KIB, 512, ("mfma",)),
+        Architecture("gfx942", "hip", 64, 64 * KIB, 512, ("mfma",), float8=True),
+        Architecture("gfx950", "hip", 64, 160 * KIB, 512, ("mfma",), float8=True),
         Architecture("gfx1100", "hip", 32, 64 * KIB, 256, ("wmma",)),
-        Architecture("gfx1201", "hip", 32, 64 * KIB, 256, ("wmma",)),
+        Architecture("gfx1201", "hip", 32, 64 * KIB, 256, ("wmma",), float8=True),
     )
 }
 """By name, in the order of tables."""

@@ -10,7 +10,7 @@ import re
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from kernels.toolchains import cache
@@ -60,10 +60,25 @@ def version() -> str:
 
 
 def _listing(source: Path, one: Architecture) -> dict[str, Reading]:
+    return compiled([*device_compiler(one.name), f"-I{INCLUDE}"], source, one)
+
+
+def compiled(command: Sequence[str], source: Path, one: Architecture) -> dict[str, Reading]:
+    """Return the readings of the kernels that ``command`` makes of ``source``, or that of :data:`WHOLE` alone."""
     started = time.perf_counter()
     with tempfile.TemporaryDirectory() as folder:
-        command = [*device_compiler(one.name), "-cubin", "-Xptxas", "-v", "--keep", "--keep-dir", folder]
-        whole = [*command, f"-I{INCLUDE}", str(source), "-o", f"{folder}/out"]
+        whole = [
+            *command,
+            "-cubin",
+            "-Xptxas",
+            "-v",
+            "--keep",
+            "--keep-dir",
+            folder,
+            str(source),
+            "-o",
+            f"{folder}/out",
+        ]
         ended = subprocess.run(whole, capture_output=True, text=True, errors="replace", check=False)
         if ended.returncode:
             return {WHOLE: _refused(one, ended.stderr or ended.stdout, time.perf_counter() - started)}
@@ -71,14 +86,13 @@ def _listing(source: Path, one: Architecture) -> dict[str, Reading]:
         entries = dict(_entries(ptx.read_text(encoding="utf-8")))
     logs = dict(_sections(ended.stderr))
     labels = _labels(list(entries))
-    seconds = (time.perf_counter() - started) / len(entries)
     return {
         labels[name]: Reading(
             target=one.name,
             shared=code.number(r"(\d+) bytes smem", logs.get(name, "")),
             **code.of_ptx(text, logs.get(name, "")),
             **code.instructions(text),
-            seconds=seconds,
+            seconds=(time.perf_counter() - started) / len(entries),
         )
         for name, text in entries.items()
     }

@@ -100,10 +100,7 @@ def test_a_tile_too_tall_for_the_registers_of_an_architecture_spills_there(
 
 
 def test_kernels_in_cuda(catalogue: Catalogue, tmp_path: Path) -> None:
-    try:
-        nvcc()
-    except BuildError as error:
-        pytest.skip(str(error))
+    nvcc_or_skip()
     made = audited(catalogue, tmp_path, "gemm/cuda/units", "sm_75", "sm_80")
     found = readings(made)
     assert found["sm_80"].matrix == ("mma",)
@@ -133,6 +130,34 @@ ENTRY(tiled, call) {
     assert not {"other", "tiled"} & reached(text, "naive")
     assert "other" in reached(text, "tiled")
     assert not {"by_block", "Tree"} & reached(text, "tiled")
+
+
+@pytest.mark.parametrize(
+    ("target", "verdict", "said"),
+    [
+        ("sm_80", "does not compile", "its library does not have for sm_80"),
+        ("sm_89", "compiles", "e4m3"),
+        ("gfx90a", "does not compile", "_mfma_f32_16x16x32_fp8_fp8, which gfx90a does not have"),
+    ],
+)
+def test_code_that_an_architecture_cannot_run_is_no_code(target: str, verdict: str, said: str) -> None:
+    pytest.importorskip("tilelang", reason="a program in TileLang")
+    if target.startswith("sm"):
+        nvcc_or_skip()
+    from platforms.targets import tilelang_reading
+    from suites.meta.portable_kernels import eights
+
+    found = tilelang_reading.read(eights.product(), ARCHITECTURES[target])
+    assert found.verdict == verdict
+    assert said in f"{found.error} {' '.join(found.kinds)}"
+
+
+def nvcc_or_skip() -> None:
+    """Skip a test that needs nvcc where it is not here."""
+    try:
+        nvcc()
+    except BuildError as error:
+        pytest.skip(str(error))
 
 
 def test_nothing_is_compiled_twice(catalogue: Catalogue, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
