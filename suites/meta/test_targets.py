@@ -145,9 +145,9 @@ def test_code_that_an_architecture_cannot_run_is_no_code(target: str, verdict: s
     if target.startswith("sm"):
         nvcc_or_skip()
     from platforms.targets import tilelang_reading
-    from suites.meta.portable_kernels import eights
+    from suites.meta import eight_bits
 
-    found = tilelang_reading.read(eights.product(), ARCHITECTURES[target])
+    found = tilelang_reading.read(eight_bits.product(), ARCHITECTURES[target])
     assert found.verdict == verdict
     assert said in f"{found.error} {' '.join(found.kinds)}"
 
