@@ -1,6 +1,7 @@
 """``python -m platforms``: which platforms this machine has, and for each one that it has not, why.
 
-``python -m platforms profile`` asks how they compute: :mod:`platforms.profile.command`.
+``python -m platforms profile`` asks how they compute: :mod:`platforms.profile.command`. ``python -m platforms vendors``
+prints the vendors that there is a platform file for, as JSON.
 
 Works where torch is missing or broken: then it says so.
 """
@@ -14,7 +15,7 @@ from typing import Any
 
 from tabulate import tabulate  # type: ignore[import-untyped]
 
-from platforms.detect import Detection, DetectionError, detect
+from platforms.detect import Detection, DetectionError, detect, vendors
 from platforms.gather import TIME_LIMIT, probe
 from platforms.platform import Platform
 from platforms.pool import Pool, WorkerError
@@ -34,6 +35,9 @@ def main(arguments: list[str] | None = None) -> int:
         from platforms.targets import command as targets
 
         return targets.main(arguments[1:])
+    if arguments == ["vendors"]:
+        print(json.dumps(vendors()))
+        return 0
     options = _parser().parse_args(arguments)
     found = probe(time_limit=options.time_limit)
     try:

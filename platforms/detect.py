@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from platforms import cpp, cpu, cuda_cpu, interpreter, nvidia, opencl
 from platforms.platform import Absent, Platform
 from platforms.probe import Probe
-from platforms.vendors import Claim, claims_of, idle_modules
+from platforms.vendors import VENDORS, Claim, claims_of, idle_modules
 
 FINDERS: tuple[Callable[[Probe, Sequence[Claim]], Iterator[Platform | Absent]], ...] = (
     cpu.find,
@@ -19,6 +19,12 @@ FINDERS: tuple[Callable[[Probe, Sequence[Claim]], Iterator[Platform | Absent]], 
     nvidia.find,
 )
 """One function a platform file, in the order in which platforms are listed. Add a new vendor's here."""
+
+
+def vendors() -> list[str]:
+    """Return the names of the vendors that there is a platform file for."""
+    files = {find.__module__.rpartition(".")[2] for find in FINDERS}
+    return [vendor for vendor in VENDORS if vendor in files]
 
 
 class DetectionError(Exception):

@@ -176,3 +176,6 @@ _VENDORS = (
     _Vendor("apple", "mps", _without_cuda("mps")),
     *(_Vendor(vendor, kind, _own(kind)) for kind, vendor in PRIVATE.items()),
 )
+
+VENDORS = tuple(vendor.name for vendor in _VENDORS)
+"""The names of all vendors whose sign is known."""
