@@ -26,8 +26,8 @@ from reports.bundle import ENVIRONMENT, BundleError, read, read_heats
 from reports.compare import render as render_carried
 from reports.gate import GateError
 from reports.profile import render as profiles
-from reports.profile_differences import compared, summed_up
 from reports.profile_differences import render as render_apart
+from reports.profile_differences import summed_up
 from reports.tally import Tally
 from reports.targets import render as targets
 from reports.terminal import render
@@ -123,18 +123,16 @@ def _several(commands: Any, name: str, text: str, run: Callable[[argparse.Namesp
 def _compare(options: argparse.Namespace) -> int:
     audit, gate = _audit(options)
     print(render_carried(audit.carried, full=options.full))
-    apart = compared((run.machine, run.environment) for run in audit.runs)
-    if said := summed_up(apart):
+    if said := summed_up(audit.profiles):
         print(f"{said} (python -m reports profiles)")
-    flagged = apart.flagged or any(row.flagged for row in audit.carried)
+    flagged = audit.profiles.flagged or any(row.flagged for row in audit.carried)
     return _gated(audit, gate) if gate else int(bool(flagged))
 
 
 def _profiles(options: argparse.Namespace) -> int:
     audit, gate = _audit(options)
-    apart = compared((run.machine, run.environment) for run in audit.runs)
-    print(render_apart(apart, full=options.full))
-    return _gated(audit, gate) if gate else int(bool(apart.flagged))
+    print(render_apart(audit.profiles, full=options.full))
+    return _gated(audit, gate) if gate else int(bool(audit.profiles.flagged))
 
 
 def _carryover(options: argparse.Namespace) -> int:

@@ -16,6 +16,7 @@ from reports.fleet.regressions import Regression, regressions
 from reports.heat import Heat
 from reports.ink import plain
 from reports.moving import Move, moves, of_operations
+from reports.profile_differences import Comparison, compared
 
 
 @dataclass(frozen=True)
@@ -57,6 +58,11 @@ class Audit:
             ],
             problems=list(fleet.problems),
         )
+
+    @functools.cached_property
+    def profiles(self) -> Comparison:
+        """Which questions on how they compute the places answer differently."""
+        return compared((run.machine, run.environment) for run in self.runs)
 
     @property
     def implementations(self) -> list[str]:

@@ -8,6 +8,9 @@ from reports.audit import Audit
 from reports.fleet.cells import FleetCell
 from reports.gate import breaches
 from reports.ink import clip, counted, figure
+from reports.ladder.page import Page
+from reports.places import machines
+from reports.profile_differences import summed_up
 
 _SHOWN = 20
 _LONGEST = 160
@@ -21,6 +24,8 @@ def document(audit: Audit, gate: tuple[str, ...] = ()) -> str:
         _failures(audit),
         _folded("Regressions", _regressions(audit)),
         _folded("Drift between places", _drifts(audit)),
+        _folded("Carry-over of optimizations", _carryover(audit)),
+        _folded("How places compute", _profiles(audit)),
         _folded("Not run", _unrun(audit)),
         _folded("Machines", _machines(audit)),
     ]
@@ -111,9 +116,38 @@ def _unrun(audit: Audit) -> str:
     return _limited(["reason", "what"], rows)
 
 
+def _carryover(audit: Audit) -> str:
+    """Return, for each pair of devices that raced, one line a technique: where it pays on both, and where not."""
+    if len({heat.device for heat in audit.heats}) < 2:
+        return ""
+    return "\n".join(map(_escaped, Page(audit.heats).brief().splitlines()))
+
+
+def _profiles(audit: Audit) -> str:
+    places = audit.profiles.places
+    rows = [
+        [
+            *map(_text, one.question),
+            *(_text(one.answers.get(place, "")) for place in places),
+            "**same platform**" * one.flagged,
+        ]
+        for one in audit.profiles.apart
+    ]
+    table = _limited(["asked", "question", "of", *places, ""], rows)
+    return f"{summed_up(audit.profiles)}\n\n{table}" if rows else summed_up(audit.profiles)
+
+
 def _machines(audit: Audit) -> str:
-    rows = [[run.machine, run.started, str(run.environment.get("portolan", ""))] for run in audit.runs]
-    return _limited(["machine", "started", "revision"], rows)
+    """Return a row for each run, and for each machine that it reached through a gateway."""
+    rows = []
+    for run in audit.runs:
+        for name, facts in machines(run.environment):
+            packages = facts.get("packages")
+            versions = packages if isinstance(packages, dict) else {}
+            said = [facts.get("python", ""), versions.get("torch", ""), versions.get("triton", "")]
+            revision = run.environment.get("portolan", "")
+            rows.append([_text(str(one)) for one in (name, run.started, *said, revision)])
+    return _limited(["machine", "started", "Python", "torch", "triton", "revision"], rows)
 
 
 def _folded(title: str, table: str) -> str:
@@ -133,5 +167,10 @@ def _rendered(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 
 def _text(said: str) -> str:
-    """Return ``said`` as text of a table's cell: what others wrote must not become markup."""
-    return "".join(f"\\{one}" if one in "\\`*_[]<>|#" else one for one in clip(said, _LONGEST))
+    """Return ``said`` as text of a table's cell."""
+    return _escaped(clip(said, _LONGEST))
+
+
+def _escaped(said: str) -> str:
+    """Return ``said`` so that it is no markup, whoever wrote it."""
+    return "".join(f"\\{one}" if one in "\\`*_[]<>|#" else one for one in said)

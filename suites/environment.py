@@ -13,9 +13,6 @@ from platforms.probe import Probe
 from platforms.survey import machine
 from suites.options import ROOT
 
-GATEWAY = "gateway "
-"""What the keys begin with that say what is behind a gateway; its name follows."""
-
 
 def environment(config: pytest.Config, found: Probe) -> dict[str, Any]:
     """Return the facts about this run and machine, as JSON values; platforms add their own when they are opened."""

@@ -31,7 +31,8 @@ from platforms.pool import Pool
 from platforms.probe import Probe
 from platforms.profile.kept import kept
 from reports.bundle import Bundle, BundleError, default_directory, read
-from suites.environment import GATEWAY, environment
+from reports.places import GATEWAY
+from suites.environment import environment
 from suites.options import DEPTHS, ROOT
 from suites.run import LOST, Run
 from suites.subject import Selection, SelectionError, Subject, lacking, select, selected

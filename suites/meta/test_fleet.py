@@ -15,6 +15,7 @@ from reports.audit import Audit
 from reports.bundle import Bundle
 from reports.fleet.loading import Fleet
 from reports.fleet.merging import merge
+from reports.heat import Arm, Heat
 from reports.record import Record
 from reports.samples import key, samples
 
@@ -248,3 +249,42 @@ def test_what_a_killed_run_left_is_used_and_said(tmp_path: Path, capsys: pytest.
     found = audit(directory)
     assert [cell.passed for cell in found.cells] == [1]
     assert [problem.partition(": ")[2][:12] for problem in found.problems] == ["its run did ", "a torn line "]
+
+
+def heat(device: str, gain: float) -> Heat:
+    """A race on a device in which an optimization was ``gain`` times as fast as what it optimizes."""
+    base, better = Arm(implementation="gemm/c/plain", status="timed", seconds=(1.0,) * 9), "gemm/c/better"
+    rung = Arm(
+        implementation=better,
+        status="timed",
+        optimizes="gemm/c/plain",
+        technique="tiles <b>",
+        seconds=(1 / gain,) * 9,
+    )
+    fields: dict[str, Any] = {
+        "operation": "gemm",
+        "case": "{}",
+        "dtype": "float32",
+        "platform": "c",
+        "size": "small",
+        "clock": "wall",
+    }
+    return Heat(**fields, device=device, caches="flushed", sets=1, moved=1, spins=(1.0,) * 9, arms=(base, rung))
+
+
+def test_markdown_tells_what_carries_over_how_places_compute_and_where_runs_were(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    said = {"machine": "torch", "topic": "tf32", "subject": "float32", "breaks": ""}
+    for host, gain, answer in ((HOME, 2.0, "rounded"), (FAR, 0.5, "truncated")):
+        facts = {"profile cpu": {"extent": "brief", "answers": [{**said, "answer": answer}]}}
+        behind = {"gateway box": {"host": f"{host}-box", "python": "3.10.1", "packages": {"torch": "2.11"}}}
+        with Bundle.create(tmp_path / host, {"host": host, "started": "now", **facts, **behind}) as bundle:
+            bundle.append(record())
+            bundle.append_heat(heat(host, gain))
+        bundle.seal()
+    assert main(["markdown", str(tmp_path / HOME), str(tmp_path / FAR)]) == 0
+    text = capsys.readouterr().out
+    assert "- tiles \\<b\\>: REVERSED in gemm" in text
+    assert "| torch | tf32 | float32 | rounded | truncated | **same platform** |" in text
+    assert f"| {FAR}-box (box) | now | 3.10.1 | 2.11 |  |" in text
