@@ -47,7 +47,8 @@ def pytest_configure(config: pytest.Config) -> None:
 @pytest.hookimpl(optionalhook=True)
 def pytest_configure_node(node: object) -> None:
     """Tell a worker of pytest-xdist what its controller found."""
-    node.workerinput["portolan"] = node.config.stash[SESSION].for_worker()  # type: ignore[attr-defined]
+    told = node.config.stash[SESSION].for_worker(node.gateway.id)  # type: ignore[attr-defined]
+    node.workerinput["portolan"] = told  # type: ignore[attr-defined]
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -34,7 +34,7 @@ class Closing:
 
     @property
     def _is_controller(self) -> bool:
-        return not hasattr(self._session.config, "workerinput")
+        return not hasattr(self._session.config, "workerinput") and not self._session.each
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Notice whether any subject was tested at all: a session of other tests has nothing to sum up.
@@ -75,6 +75,12 @@ class Closing:
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         """Print the table, the failures, what was not run and why, and what to do next; what timings came to."""
+        if self._session.each:
+            where = self._session.config.getoption("bundle") or "reports/out of each checkout"
+            terminalreporter.write_line(
+                f"each machine has left a bundle of its own, in {where}: python -m reports compare"
+            )
+            return
         directory = self._session.bundle.directory if self._subjects or self._found or self._raced else None
         if directory and (self._subjects or self._found):
             self._summed_up(terminalreporter, directory)

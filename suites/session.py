@@ -1,7 +1,7 @@
 """One session over this machine: what is there, what was asked for, and where it is recorded.
 
 With pytest-xdist the controller finds the platforms and makes the bundle, once; its workers are told, and each has
-platform workers of its own.
+platform workers of its own. With ``--dist each`` a worker is a session like any other, on a machine of its own.
 """
 
 from __future__ import annotations
@@ -49,9 +49,12 @@ class Session:
 
     def __init__(self, config: pytest.Config) -> None:
         self.config = config
-        self._told: Mapping[str, Any] = getattr(config, "workerinput", {}).get("portolan", {})
+        told = getattr(config, "workerinput", {}).get("portolan", {})
+        self._alone: str = told.get("alone", "")
+        self._told: Mapping[str, Any] = {} if self._alone else told
         self._pool: Pool | None = None
         self._bundle: Bundle | None = None
+        self._workers = 0
 
     @functools.cached_property
     def catalogue(self) -> Catalogue:
@@ -101,8 +104,8 @@ class Session:
         detection = _user_error(self._detected)
         if self.config.getoption("sanitize"):
             detection = sanitized(detection)
-        index = getattr(self.config, "workerinput", {}).get("workerid", "gw0").removeprefix("gw")
-        return replace(detection, found=[platform.for_worker(int(index)) for platform in detection.found])
+        index = int(self._told.get("index", 0))
+        return replace(detection, found=[platform.for_worker(index) for platform in detection.found])
 
     def _detected(self) -> Detection:
         asked = self.selection.platforms
@@ -205,8 +208,10 @@ class Session:
 
     def _new_bundle(self) -> Bundle:
         asked = self.config.getoption("bundle")
-        directory = Path(asked) if asked else default_directory(ROOT)
+        directory = Path(asked) / self._alone if asked else default_directory(ROOT)
         facts = {**environment(self.config, self.probe), "replay": self.replay_options}
+        if self._alone:
+            facts["host"] = f"{facts['host']}-{self._alone}"
         facts |= {f"{GATEWAY}{one.gateway.name}": {"spec": one.gateway.spec, **one.found} for one in self.machines}
         if self.config.getoption("corpus"):
             facts["corpus"] = version()
@@ -225,7 +230,7 @@ class Session:
             raise pytest.UsageError(f"{here[0]} is for this machine and --gateway for others: give one of the two")
         asked = (*map(option, ("case", "corpus", "kernels", "bundle", "gateway")), *vars(self.selection).values())
         all_suites = self.config.args_source is pytest.Config.ArgsSource.TESTPATHS
-        if not self._told and (all_suites or any(asked)):
+        if not self._told and not self.each and (all_suites or any(asked)):
             _ = self.case, self.subjects
             if option("bundle") and not option("collectonly"):
                 _ = self.bundle
@@ -236,10 +241,19 @@ class Session:
         environment = read(self.bundle.directory).environment
         return [(key.removeprefix(LOST), value) for key, value in environment.items() if key.startswith(LOST)]
 
-    def for_worker(self) -> dict[str, str]:
-        """Return what a worker of pytest-xdist must be told."""
+    @property
+    def each(self) -> bool:
+        """Whether this is the controller of sessions that run everything, each on a machine of its own."""
+        return self.config.getoption("dist", "no") == "each" and not hasattr(self.config, "workerinput")
+
+    def for_worker(self, name: str) -> dict[str, str]:
+        """Return what the worker of pytest-xdist that is called ``name`` must be told."""
+        if self.each:
+            return {"alone": name}
+        self._workers += 1
         _ = self.subjects  # a wrong selection is one error here, not one in every worker
         return {
+            "index": str(self._workers - 1),
             "probe": self.probe.to_json(),
             "machines": json.dumps([(one.root, one.found) for one in self.machines]),
             "bundle": str(self.bundle.directory.resolve()),

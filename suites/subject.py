@@ -83,7 +83,7 @@ def lacking(catalogue: Catalogue, detection: Detection, selection: Selection) ->
     """Return what :func:`select` leaves out because a platform lacks what an implementation needs."""
     return [
         Subject(catalogue.operations[one.operation], one, platform)
-        for one in _implementations(catalogue, selection)
+        for one in selected(catalogue, selection)
         for platform in _platforms(detection, selection.platforms)
         if not platform.refusal(one.paradigm) and platform.lack(one.needs)
     ]
