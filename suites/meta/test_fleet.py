@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
 import xml.etree.ElementTree as xml
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import numpy as np
 import pytest
 
@@ -18,6 +20,7 @@ from reports.fleet.merging import merge
 from reports.heat import Arm, Heat
 from reports.record import Record
 from reports.samples import key, samples
+from suites.meta.cli import ROOT
 
 HOME, FAR = "genoa", "malta"
 
@@ -288,3 +291,20 @@ def test_markdown_tells_what_carries_over_how_places_compute_and_where_runs_were
     assert "- tiles \\<b\\>: REVERSED in gemm" in text
     assert "| torch | tf32 | float32 | rounded | truncated | **same platform** |" in text
     assert f"| {FAR}-box (box) | now | 3.10.1 | 2.11 |  |" in text
+
+
+def test_a_folder_of_merged_bundles_is_a_table_that_the_documented_query_reads(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    drift = record(verdict="drift", accounted="declared", implementation="gemm/torch/tf32")
+    parts = [run(tmp_path / "1", failed("1"), record("2")), run(tmp_path / "2", record("1"), drift, host=FAR)]
+    for number, part in enumerate(parts):
+        with Fleet([part]) as fleet:
+            merge(fleet, tmp_path / "store" / str(number))
+    page = (ROOT / "docs" / "fleet.md").read_text()
+    (query,) = re.findall(r"```sql\n(.*?)```", page, re.DOTALL)
+    monkeypatch.chdir(tmp_path)
+    rows = duckdb.sql(query).fetchall()
+    assert rows == [("cpu", "gemm/torch/eager", 1, 3, 2), ("cpu", "gemm/torch/tf32", 0, 1, 1)]
+    cells = audit(*sorted((tmp_path / "store").iterdir())).cells
+    assert sum(cell.failed for cell in cells) == sum(row[2] for row in rows)
