@@ -10,6 +10,9 @@ from typing import Any
 
 import execnet
 
+OPEN_LIMIT = 60.0
+"""Seconds that a connection to another place may take to be there."""
+
 CLOSING = 5.0
 """Seconds that the process has to end by itself."""
 

@@ -17,12 +17,9 @@ from typing import Any
 import execnet
 
 from platforms import arrival, parcel
-from platforms.connection import GatewayError, opened, shortly
+from platforms.connection import OPEN_LIMIT, GatewayError, opened, shortly
 from platforms.detect import Detection, detect
 from platforms.probe import Probe
-
-OPEN_LIMIT = 60.0
-"""Seconds that a connection may take to be there."""
 
 ARRIVAL_LIMIT = 300.0
 """Seconds that a machine may take to get the code, and to say what it has."""

@@ -24,7 +24,7 @@ import execnet
 
 from golden.case import Case
 from platforms import parcel, wire
-from platforms.connection import GatewayError, opened, shortly
+from platforms.connection import OPEN_LIMIT, GatewayError, opened, shortly
 from platforms.outcome import Outcome
 from platforms.paradigm import paradigm_of
 from platforms.platform import Platform
@@ -36,7 +36,6 @@ FIRST_CALL = 5.0
 _ROOT = Path(__file__).resolve().parent.parent
 _GRACE = 30.0  # seconds beyond all its limits after which a keeper itself counts as lost
 _SIGNS = 4  # how often within the time that silence may last a sign of life is asked for
-_OPEN_LIMIT = 60.0  # seconds that a connection to another place may take
 _KEEPER = """
 import os, sys
 root = channel.receive()
@@ -221,7 +220,7 @@ class _Remote(_Worker):
         # The keeper of a process here is as busy as the kernels make this machine, and its end is seen at once.
         self._silence = silence if platform.gateway else math.inf
         python = shlex.join([*platform.launcher, sys.executable])
-        spec, limit = (platform.gateway, _OPEN_LIMIT) if platform.gateway else (f"popen//python={python}", None)
+        spec, limit = (platform.gateway, OPEN_LIMIT) if platform.gateway else (f"popen//python={python}", None)
         if platform.root:
             kernels = [f"{platform.root}/{parcel.place(*pair)}" for pair in enumerate(map(Path, kernels))]
         try:
