@@ -49,6 +49,11 @@ def _rows(*names: str, **params: Any) -> Dims:
     return dims
 
 
+def _square(elements: int) -> tuple[dict[str, Any], dict[str, Any]]:
+    side = min(_side(elements), LONGEST)
+    return {"x": [elements // side**2, side, side]}, {}
+
+
 def _product(*names: str, **params: Any) -> Dims:
     return lambda elements: (dict.fromkeys(names, _side(elements)), params)
 
@@ -123,10 +128,11 @@ def _indexed(name: str) -> Dims:
 
 _TYPICAL: dict[str, Dims] = {
     **dict.fromkeys(("add", "floor_divide", "remainder", "shift_right"), _rows("x", "y")),
-    **dict.fromkeys(("exp", "tanh", "relu", "silu", "round", "transpose", "causal_softmax"), _rows("x")),
+    **dict.fromkeys(("exp", "tanh", "relu", "silu", "round", "transpose"), _rows("x")),
     **dict.fromkeys(("softmax", "log_softmax", "sum", "max", "argmax", "argmin", "var_mean"), _rows("x", dim=-1)),
     **dict.fromkeys(("softmax_backward", "log_softmax_backward"), _rows("x", dim=-1)),
     **dict.fromkeys(("rms_norm", "layer_norm", "rms_norm_backward", "layer_norm_backward"), _rows("x", eps=1e-5)),
+    "causal_softmax": _square,
     "cumsum": _rows("x", dim=-1, reverse=False),
     "sort": _rows("x", dim=-1, descending=False),
     "topk": _rows("x", k=8),

@@ -20,6 +20,8 @@ from kernels.typical import typical
 from kernels.work import Work, work
 from platforms.cpu import Cpu
 from platforms.interpreter import Interpreter
+from platforms.nvidia import Nvidia
+from platforms.platform import Platform
 from platforms.turns import alone
 from suites.carryover.fields import case_of, fields
 from suites.carryover.parts import judgeable, parts
@@ -107,6 +109,19 @@ def test_sizes_grow_and_products_fit_the_device() -> None:
         moved = [work(OPERATIONS[name], case).moved for case in cases if case]
         assert moved == sorted(set(moved))
         assert all(work(OPERATIONS[name], case).operations <= Cpu().operations for case in cases if case)
+
+
+@pytest.mark.parametrize("platform", [Cpu(), Nvidia(), Nvidia(filling=2**23)], ids=["cpu", "nvidia", "odd"])
+def test_every_operation_has_cases_of_every_size(platform: Platform) -> None:
+    """Of every dtype, also where the number of elements is no square."""
+    for name in KNOWN:
+        operation = OPERATIONS[name]
+        for dtype in operation.dtypes:
+            for size in ("small", "medium", "filling"):
+                case = case_of(operation, dtype, platform, size)
+                assert case is not None
+                operation.check(case)
+                assert work(operation, case).operations <= platform.operations
 
 
 def test_fields_are_of_ladders_and_of_devices() -> None:
