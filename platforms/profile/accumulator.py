@@ -26,6 +26,7 @@ from platforms.profile.trees import Tree, leaves, nodes
 
 _FRACTIONS = (0.25, 0.5, 0.75, 1.25, 1.5, 1.75)  # of the last bit; each direction of rounding gives another pattern
 _ASKED_BELOW = 2  # bits below the last one that the fractions take
+_FEWEST_BITS = 3  # that the fractions themselves have
 _MOST_BITS = 60
 _PLACES = 6  # additions that are asked, at most, of those that are alike
 
@@ -135,7 +136,7 @@ def _held(places: Callable[[Tree], list[Place]], sums: Reduction, n: int, tree: 
         if held > _scale(sums.dtype)[1]:
             found.append((f"{held} bits or more", {"bits": held}))
             continue
-        direction, evidence = rounding(sums, place.triple, n, held)
+        direction, evidence = rounding(sums, place.triple, n, held) if held >= _FEWEST_BITS else (UNKNOWN, {})
         if place.together and held < (aligned := bits(sums, place.together, n)) < held + _ASKED_BELOW:
             direction, evidence = UNKNOWN, {"why": f"terms are cut to {aligned} bits before their sum is rounded"}
         found.append((f"{held} bits, {direction}", {"bits": held, "rounding": direction, **evidence}))

@@ -117,11 +117,15 @@ class Reduction:
 def _tree(sums: Reduction, n: int) -> Tree:
     pairs = list(combinations(range(n), 2))
     try:
-        survivors = _survivors(sums, n, pairs)
+        return _met(n, pairs, _survivors(sums, n, pairs))
     except UnclearError:
         if sums.singly or n > MOST_ONE_BY_ONE:
             raise
-        survivors = _survivors_one_by_one(sums, n, pairs)
+    return _met(n, pairs, _survivors_one_by_one(sums, n, pairs))
+
+
+def _met(n: int, pairs: Sequence[tuple[int, int]], survivors: Sequence[int]) -> Tree:
+    """Return the tree in which every pair meets before so many terms; raises UnclearError."""
     sizes = np.ones((n, n), np.int64)
     for (i, j), survived in zip(pairs, survivors, strict=True):
         sizes[i, j] = sizes[j, i] = n - survived
@@ -132,14 +136,18 @@ def _tree(sums: Reduction, n: int) -> Tree:
 
 
 def _survivors(sums: Reduction, n: int, pairs: Sequence[tuple[int, int]]) -> list[int]:
-    """Return for each pair how many of the other terms, all of them units, survive the pair."""
+    """Return for each pair how many of the other terms, all of them units, survive the pair.
+
+    An accumulator that cannot count so far is found out by sums of all units but one, each of which takes all its bits.
+    """
     large, unit = sums.extremes
-    terms = np.full((len(pairs) + 1, n), unit)
+    terms = np.full((len(pairs) + n, n), unit)
     for row, (i, j) in enumerate(pairs):
         terms[row, i], terms[row, j] = large, -large
-    *survivors, whole = sums(terms) / unit
-    if whole != n:
-        raise UnclearError(f"{n} units add up to {whole:g}")
+    terms[len(pairs) :][np.eye(n, dtype=bool)] = 0.0
+    survivors, counted = np.split(sums(terms) / unit, [len(pairs)])
+    if (counted != n - 1).any():
+        raise UnclearError(f"{n - 1} units add up to {counted[counted != n - 1][0]:g}")
     for (i, j), survived in zip(pairs, survivors, strict=True):
         if not 0 <= survived <= n - 2 or survived % 1:
             raise UnclearError(f"large terms at {i} and {j} leave {survived:g} of {n} units")

@@ -85,7 +85,7 @@ def test_order_bits_and_rounding_of_an_accumulator_are_recovered(made: Accumulat
     assert (meetings(reduction.tree(TERMS)) == meetings(made.tree)).all()
     assert found.answer == shape(reduction.tree(TERMS))
     held = next(accumulator(reduction)).answer
-    assert held == f"{made.bits} bits, {made.mode}"
+    assert held == f"{made.bits} bits, {made.mode if made.bits > 2 else 'unknown'}"
 
 
 @settings(max_examples=16, derandomize=True, deadline=None)
