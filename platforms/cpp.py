@@ -14,11 +14,11 @@ from typing import Any
 
 from kernels.toolchains.cxx.target import VARIABLE, Target
 from platforms import cxx_sanitizer
+from platforms.claims import Claim
 from platforms.outcome import Damage
 from platforms.platform import Absent, Platform
 from platforms.probe import Probe
 from platforms.tools import COMPILERS, CROSS, EMULATORS, first_of
-from platforms.vendors import Claim
 
 FLAGS = ("-O3", "-ffp-contract=fast")
 """What every target is compiled with."""

@@ -10,9 +10,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from platforms.claims import HIDING, Claim
 from platforms.platform import Absent, Platform
 from platforms.probe import Probe
-from platforms.vendors import HIDING, Claim
 
 _PATHS = ("default", "avx2", "avx512")
 """The code paths on x86-64, from the plainest to the widest; names as ``ATEN_CPU_CAPABILITY`` takes them."""

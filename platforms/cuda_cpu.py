@@ -11,12 +11,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from platforms import cxx_sanitizer
+from platforms.claims import Claim
 from platforms.cpp import compiled, why_no_compiler
 from platforms.outcome import Damage
 from platforms.platform import Absent, Platform
 from platforms.probe import Probe
 from platforms.tools import COMPILERS, first_of
-from platforms.vendors import Claim
 
 ORDER = "PORTOLAN_FIBERS"
 """The environment variable that ``fibers.hpp`` reads; in a worker it holds one of :data:`ORDERS`."""

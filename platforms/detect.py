@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from platforms import cpp, cpu, cuda_cpu, interpreter, nvidia, opencl
+from platforms import cards, cpp, cpu, cuda_cpu, interpreter, opencl
+from platforms.claims import Claim, claims_of, idle_modules
 from platforms.platform import Absent, Platform
 from platforms.probe import Probe
-from platforms.vendors import VENDORS, Claim, claims_of, idle_modules
+from platforms.vendors import VENDORS
 
 FINDERS: tuple[Callable[[Probe, Sequence[Claim]], Iterator[Platform | Absent]], ...] = (
     cpu.find,
@@ -16,15 +17,14 @@ FINDERS: tuple[Callable[[Probe, Sequence[Claim]], Iterator[Platform | Absent]], 
     cpp.find,
     cuda_cpu.find,
     opencl.find,
-    nvidia.find,
+    cards.find,
 )
-"""One function a platform file, in the order in which platforms are listed. Add a new vendor's here."""
+"""One function a platform file, in the order in which platforms are listed. Vendors' cards are the last."""
 
 
 def vendors() -> list[str]:
     """Return the names of the vendors that there is a platform file for."""
-    files = {find.__module__.rpartition(".")[2] for find in FINDERS}
-    return [vendor for vendor in VENDORS if vendor in files]
+    return [platform.vendor.name for platform in VENDORS]
 
 
 class DetectionError(Exception):

@@ -22,7 +22,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import IO, Any
 
-from platforms import vendors
+from platforms import claims
 from platforms.opencl_devices import bundled, listed
 from platforms.probe import Device, Probe
 from platforms.tools import TOOLS
@@ -113,7 +113,7 @@ def _steps() -> Iterator[tuple[str, Callable[[], _Finding]]]:
     if importlib.util.find_spec("torch") is not None:
         yield "torch", _torch
     if "torch" in sys.modules:
-        for kind in vendors.DEVICE_TYPES:
+        for kind in claims.DEVICE_TYPES:
             yield kind, lambda kind=kind: _device_type(kind)  # type: ignore[misc]
     if importlib.util.find_spec("triton") is not None:
         yield "triton", _triton
@@ -125,11 +125,11 @@ def _steps() -> Iterator[tuple[str, Callable[[], _Finding]]]:
 
 def _machine() -> _Finding:
     return {
-        "modules": [name for name in vendors.MODULES if importlib.util.find_spec(name)],
-        "env": {name: os.environ[name] for name in vendors.ENVIRONMENT if name in os.environ},
+        "modules": [name for name in claims.MODULES if importlib.util.find_spec(name)],
+        "env": {name: os.environ[name] for name in claims.ENVIRONMENT if name in os.environ},
         "machine": platform.machine(),
         "tools": [name for name in TOOLS if shutil.which(name)],
-        "files": [name for name in vendors.FILES if Path(name).exists()],
+        "files": [name for name in claims.FILES if Path(name).exists()],
     }
 
 
@@ -142,7 +142,7 @@ def _torch() -> _Finding:
         "version": {
             name: value for name, value in vars(torch.version).items() if name[0] != "_" and type(value) is str
         },
-        "attributes": [name for name in vendors.ATTRIBUTES if hasattr(torch, name)],
+        "attributes": [name for name in claims.ATTRIBUTES if hasattr(torch, name)],
         "private": torch._C._get_privateuse1_backend_name(),
         "cpu_capability": torch.backends.cpu.get_cpu_capability(),
     }

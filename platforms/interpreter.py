@@ -12,9 +12,9 @@ from typing import Any
 
 from kernels.features import FEATURES
 from platforms import guarded_interpreter
+from platforms.claims import Claim
 from platforms.platform import Absent, Platform
 from platforms.probe import Probe
-from platforms.vendors import Claim
 
 _WHY_NOT = {
     "torch": "the interpreter runs Triton kernels and what generates them, nothing else; platform cpu runs torch",

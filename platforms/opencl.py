@@ -11,10 +11,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from platforms.claims import Claim
 from platforms.opencl_devices import driver
 from platforms.platform import Absent, Platform
 from platforms.probe import OpenclDevice, Probe
-from platforms.vendors import Claim
 
 INSTALL = "python -m pip install -r requirements-opencl.txt"
 """What installs the loader, and a driver for processors of x86-64."""

@@ -1,13 +1,12 @@
 """What a platform is: one place where kernels run, with what is peculiar to it said once.
 
-To add a vendor, write one file here that looks like ``cpu.py``, ``interpreter.py`` or ``nvidia.py``:
-
-1. a subclass of :class:`Platform`, with other defaults for its fields and the hooks that differ;
-2. a function ``find(probe, claims)`` that yields the platforms which this machine has, or an :class:`Absent` that says
-   why it has not got them. It looks at the probe alone and imports neither torch nor a driver: what it decides can
-   then be tested on any machine, by a probe written by hand;
-3. the name of that function in ``FINDERS`` of ``detect.py``, and the vendor's row in ``vendors.py`` (its sign: what
-   only this vendor's software shows).
+To add a vendor, write one file in ``platforms/vendors`` that looks like ``amd.py`` or ``cambricon.py``: a subclass of
+:class:`platforms.accelerator.Accelerator` with a description of the vendor (its sign, what only this vendor's software
+shows, and the names that differ), and its name in ``VENDORS`` there. What works otherwise than elsewhere is an
+overridden hook. A platform of another kind is a file here that looks like ``cpu.py`` or ``interpreter.py``, with a
+function ``find(probe, claims)`` that is named in ``FINDERS`` of ``detect.py``; it yields the platforms which this
+machine has, or an :class:`Absent` that says why it has not got them. Detection looks at the probe alone and imports
+neither torch nor a driver: what it decides can then be tested on any machine, by a probe written by hand.
 
 Everything else follows: the suites ask a platform for its paradigms, its budget and what it cannot do, never for its
 name. The hooks are called in the platform's own worker process, where importing torch and touching the device is right.

@@ -48,7 +48,7 @@ class Probe:
         torch_version, triton_version: as the modules say; "" when they do not import.
         torch_distribution: the version that the installed package has, which some vendors mark instead.
         version: the texts in ``torch.version``: cuda, hip, maca, musa, ...
-        attributes: those of :data:`platforms.vendors.ATTRIBUTES` that torch has.
+        attributes: those of :data:`platforms.claims.ATTRIBUTES` that torch has.
         modules: vendor modules that are installed (none is imported for this).
         private: the name of torch's out-of-tree device type; "privateuseone" when no extension has taken it.
         available: torch device types of which ``torch.<type>.is_available()`` is true.

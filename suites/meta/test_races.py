@@ -20,9 +20,9 @@ from kernels.typical import typical
 from kernels.work import Work, work
 from platforms.cpu import Cpu
 from platforms.interpreter import Interpreter
-from platforms.nvidia import Nvidia
 from platforms.platform import Platform
 from platforms.turns import alone
+from platforms.vendors.nvidia import Nvidia
 from suites.carryover.fields import case_of, fields
 from suites.carryover.parts import judgeable, parts
 from suites.goldens import compute

@@ -6,11 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from platforms import cxx_sanitizer, nvidia_sanitizer
+from platforms import cxx_sanitizer
 from platforms.cpp import Cpp, compiled
 from platforms.detect import Detection, sanitized
 from platforms.interpreter import Interpreter
-from platforms.nvidia import Nvidia
+from platforms.vendors import nvidia_sanitizer
+from platforms.vendors.nvidia import Nvidia
 from reports.record import outcome
 from suites.meta.cli import MUTANTS, Finished, run_pytest
 

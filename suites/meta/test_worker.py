@@ -16,11 +16,11 @@ import pytest
 
 from golden.case import Case
 from golden.inputs import digest, make_inputs
+from platforms.claims import HIDING
 from platforms.cpu import Cpu
 from platforms.outcome import Damage, Outcome
 from platforms.platform import Platform
 from platforms.pool import GatewayLost, Pool, WorkerError
-from platforms.vendors import HIDING
 from suites.meta.processes import WITH_PROC, alive, children, descendants
 
 ROOT = Path(__file__).resolve().parents[2]
