@@ -120,8 +120,11 @@ def _fed(x: Enclosure) -> Enclosure:
 
 
 def _held(value: np.ndarray, dtype: str) -> bool:
-    parts = np.array_split(np.ravel(value), 1 + value.size // _PART)
-    return all(np.array_equal(decode(encode(part, dtype), dtype), part, equal_nan=True) for part in parts)
+    for part in np.array_split(np.ravel(value), 1 + value.size // _PART):
+        same = decode(encode(part, dtype), dtype) == part
+        if not (same.all() or (same | np.isnan(part)).all()):
+            return False
+    return True
 
 
 def _of_operands(a: Enclosure, b: Enclosure, left: np.ndarray, right: np.ndarray) -> Array:

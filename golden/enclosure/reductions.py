@@ -58,7 +58,8 @@ def total(x: Any, axis: int, *, rounds: bool = False) -> Any:
     result is exact, unless the implementation ``rounds`` otherwise, as one does that keeps a running mean m, or merges
     those of like numbers of terms: m + (x - m) * (1/k) makes, beside the addition, three roundings of x - m. Over all
     k, and over the levels of a tree of merges, those differences sum to less than 2 + log2(n) times the magnitudes of
-    the terms.
+    the terms. Merging the mean of n terms into that of one, which has x - m count almost whole, rounds n times the
+    terms' magnitudes three times: that is not granted, since merging the one into the many does not.
     """
     if not isinstance(x, Enclosure):
         return np.sum(x, axis=axis, keepdims=True)

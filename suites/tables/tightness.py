@@ -84,11 +84,13 @@ def tightness(
         "unit of the last place in its bound, and comes close to it. Implementations that declare other numerics than "
         "the contract's are left out. Made by `python -m suites.tables tightness`.",
         table(HEADERS, rows),
-        "A median below 1/100 has one of three reasons. Results that are exact more often than not, as most float32 "
+        "A median below 1/100 has one of four reasons. Results that are exact more often than not, as most float32 "
         "sums of two are, have a median of 0, and a bound of half a unit that is reached. Sums (gemm, the norms, "
         "attention) are granted one rounding after another, in any order; libraries add in blocks, and err by a "
-        "tenth of that. And where a function's argument is uncertain (attention's scores, of large operands), its "
-        "bound is that of the worst of all elements that it shares a sum with.",
+        "tenth of that. Functions may be off by what the OpenCL table says, all to one side (docs/precision.md), which "
+        "adds up over the terms of a softmax; libraries round theirs to a unit or less, to either side. And where a "
+        "function's argument is uncertain (attention's scores, of large operands), its bound is that of the worst of "
+        "all elements that it shares a sum with.",
     )
 
 
