@@ -34,8 +34,10 @@ def timed(run: Run, field: Field) -> Heat:
     How many rounds there are is for the Hypothesis profile to say, as it says of cases.
     """
     rounds = min(MOST_ROUNDS, max(LEAST_ROUNDS, settings().max_examples))
-    lacking = {name: why for subject in field.subjects for name, why in run.lacking(subject).items()}
-    heat = raced(run.pool, field, lacking=lacking, rounds=rounds)
+    # What the platform is must be known, and not how it computes, which would take longer than all races.
+    described = run.pool.describe(field.platform)
+    run.bundle.update_environment(f"platform {field.platform.name}", described)
+    heat = raced(run.pool, field, lacking=described["capabilities"], rounds=rounds)
     run.bundle.append_heat(heat)
     return heat
 

@@ -36,8 +36,7 @@ LONGEST = 0.5
 def raced(pool: Pool, field: Field, *, lacking: Mapping[str, str], rounds: int) -> Heat:
     """Return what came of the race of ``field`` over ``rounds`` rounds, or fewer where calls are slow.
 
-    ``lacking`` says what the platform cannot do (:meth:`suites.run.Run.lacking`). Raises HeatError if a clock stood
-    still.
+    ``lacking`` is what the platform cannot do, its capabilities. Raises HeatError if a clock stood still.
     """
     judging = _Judging(field)
     arms: list[Arm] = []
