@@ -5,11 +5,15 @@ from __future__ import annotations
 import json
 import math
 from dataclasses import asdict
+from itertools import combinations
 from typing import Any
 
 from reports.audit import Audit
 from reports.fleet.cells import FleetCell
 from reports.gate import breaches
+from reports.ladder.carrying import Way, ways
+from reports.ladder.rungs import rungs
+from reports.places import machines
 
 FORMAT = 1
 """The version of this document's layout."""
@@ -17,7 +21,7 @@ FORMAT = 1
 
 def document(audit: Audit, gate: tuple[str, ...]) -> str:
     """Return the audit as strict JSON, infinite figures as "inf"; ``failures`` come first, the worst of them first."""
-    broken = breaches(audit, gate)
+    broken, steps = breaches(audit, gate), list(rungs(audit.heats))
     value = {
         "format": FORMAT,
         "gate": {"fail_on": list(gate), "met": not broken, "breaches": broken},
@@ -29,9 +33,23 @@ def document(audit: Audit, gate: tuple[str, ...]) -> str:
             {"operation": operation, "origin": origin, "target": target, "answer": answer, "may": may, "of": of}
             for (operation, origin, target), (answer, may, of) in audit.operations.items()
         ],
+        "carryover": [
+            _way(*pair, way)
+            for pair in combinations(dict.fromkeys(heat.device for heat in audit.heats), 2)
+            for way in ways(steps, *pair)
+        ],
+        "profiles": [
+            {"question": one.question, "answers": one.answers, "flagged": one.flagged} for one in audit.profiles.apart
+        ],
         "unrun": [{"reason": reason, "thing": thing, "machine": machine} for reason, thing, machine in audit.unrun],
         "runs": [
-            {"id": run.id, "machine": run.machine, "started": run.started, "portolan": run.environment.get("portolan")}
+            {
+                "id": run.id,
+                "machine": run.machine,
+                "started": run.started,
+                "portolan": run.environment.get("portolan"),
+                "reached": [name for name, _ in machines(run.environment)][1:],
+            }
             for run in audit.runs
         ],
         "problems": audit.problems,
@@ -48,6 +66,17 @@ def strict(value: Any) -> Any:
     if isinstance(value, float) and not math.isfinite(value):
         return str(value)
     return value
+
+
+def _way(origin: str, target: str, way: Way) -> dict[str, Any]:
+    gains = {origin: way.origin.gain, target: way.target.gain}
+    return {
+        "technique": way.origin.arm.technique,
+        "operation": way.origin.heat.operation,
+        "size": way.size,
+        "class": way.answer,
+        "gains": {device: asdict(gain) if gain else None for device, gain in gains.items()},
+    }
 
 
 def _cell(cell: FleetCell, *, brief: bool = False) -> dict[str, Any]:

@@ -275,7 +275,7 @@ def heat(device: str, gain: float) -> Heat:
     return Heat(**fields, device=device, caches="flushed", sets=1, moved=1, spins=(1.0,) * 9, arms=(base, rung))
 
 
-def test_markdown_tells_what_carries_over_how_places_compute_and_where_runs_were(
+def test_documents_tell_what_carries_over_how_places_compute_and_where_runs_were(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     said = {"machine": "torch", "topic": "tf32", "subject": "float32", "breaks": ""}
@@ -291,6 +291,12 @@ def test_markdown_tells_what_carries_over_how_places_compute_and_where_runs_were
     assert "- tiles \\<b\\>: REVERSED in gemm" in text
     assert "| torch | tf32 | float32 | rounded | truncated | **same platform** |" in text
     assert f"| {FAR}-box (box) | now | 3.10.1 | 2.11 |  |" in text
+    value = said_in_json(capsys, tmp_path / HOME, tmp_path / FAR)
+    (way,) = value["carryover"]
+    assert (way["technique"], way["class"], way["gains"][HOME]["ratio"]) == ("tiles <b>", "reversed", 2)
+    answers = {f"cpu@{HOME}": "rounded", f"cpu@{FAR}": "truncated"}
+    assert value["profiles"] == [{"question": ["torch", "tf32", "float32"], "answers": answers, "flagged": True}]
+    assert value["runs"][1]["reached"] == [f"{FAR}-box (box)"]
 
 
 def test_a_folder_of_merged_bundles_is_a_table_that_the_documented_query_reads(
