@@ -182,14 +182,16 @@ def rows(shape: tuple[int, ...], *, radius: Row = 0.0, hard: Row = 0.0, noise: R
     return Errors(len(shape), (radius, hard, noise, bias))
 
 
-def rounding(precision: Precision, magnitude: np.ndarray, underflow: Row = 0.0) -> Errors:
+def rounding(precision: Precision, rank: int, magnitude: Row, underflow: Row = 0.0) -> Errors:
     """Return the errors of correctly rounded operations, of results of ``magnitude`` that may lose ``underflow``."""
+    if type(magnitude) is float and magnitude == 0:
+        return Errors(rank, (0.0, underflow, 0.0, underflow))
     own = 4 * UNIT**2 if precision.doubled else UNIT
     hard = precision.unit * magnitude
     noise = UNIFORM * hard
     if type(underflow) is not float or underflow:
         hard += underflow
-    return rows(np.shape(magnitude), radius=own * magnitude, hard=hard, noise=noise, bias=underflow)
+    return Errors(rank, (own * magnitude, hard, noise, underflow))
 
 
 def errors_in(x: Enclosure, shape: tuple[int, ...]) -> Array:
@@ -318,9 +320,10 @@ def _sum(a: Enclosure, b: Enclosure) -> Enclosure:
     shape = np.shape(value)
     errors = errors_in(a, shape) + errors_in(b, shape)
     if precision.dtype:
-        errors = carried(errors, _grown(precision), rounding(precision, _inexact(value, tail, a, b)))
+        own = rounding(precision, len(shape), _inexact(value, tail, a, b))
+        errors = carried(errors, _grown(precision), own)
         if precision.doubled and _has_tail(a, b):
-            errors[RADIUS] += 4 * UNIT**2 * (np.abs(a.value) + np.abs(b.value))
+            errors[RADIUS] = errors.radius + 4 * UNIT**2 * (np.abs(a.value) + np.abs(b.value))
     return settled(value, precision, tail=tail, errors=errors, open_=left_open(a) | left_open(b))
 
 
@@ -335,10 +338,11 @@ def _product(a: Enclosure, b: Enclosure) -> Enclosure:
         unsplit = np.where(np.isfinite(tail), 0.0, UNIT * np.abs(value))
         tail = np.where(np.isfinite(tail), tail, 0.0)
         value, tail = _renormalized(value, tail + (a.value * b.tail + a.tail * b.value))
-    own = rounding(precision, _inexact(value, tail, a, b), _underflow(a, b, value))
+    shape = np.shape(value)
+    own = rounding(precision, len(shape), _inexact(value, tail, a, b), _underflow(a, b, value))
     if precision.doubled:
         own[RADIUS] = own.radius + (unsplit + 2.0**-1060)
-    return settled(value, precision, tail=tail, errors=_of_factors(a, b, own), open_=_doubtful(a, b))
+    return settled(value, precision, tail=tail, errors=_of_factors(a, b, shape, own), open_=_doubtful(a, b))
 
 
 def _underflow(a: Enclosure, b: Enclosure, value: np.ndarray) -> Row:
@@ -349,9 +353,8 @@ def _underflow(a: Enclosure, b: Enclosure, value: np.ndarray) -> Row:
     return least * ((a.value != 0) & (b.value != 0))
 
 
-def _of_factors(a: Enclosure, b: Enclosure, own: Errors) -> Errors:
+def _of_factors(a: Enclosure, b: Enclosure, shape: tuple[int, ...], own: Errors) -> Errors:
     """Return the errors of a product that makes its ``own``: e|b| + f|a| + ef, f being the hard bound there."""
-    shape = own.shape[1:]
     of_a, of_b, grown = errors_in(a, shape), errors_in(b, shape), _grown(a.precision)
     if type(of_a) is float:
         return carried(of_b, grown * np.abs(a.value), own)
@@ -371,14 +374,13 @@ def _doubtful(a: Enclosure, b: Enclosure) -> np.ndarray | bool:
     return open_ | (perhaps_zero(a) & np.isinf(b.value)) | (np.isinf(a.value) & perhaps_zero(b))
 
 
-def _inexact(value: np.ndarray, tail: Array, a: Enclosure, b: Enclosure) -> np.ndarray:
+def _inexact(value: np.ndarray, tail: Array, a: Enclosure, b: Enclosure) -> Row:
     """Return the magnitude of the results that are rounded: of exact operands, those that the dtype cannot hold."""
-    magnitude = np.abs(value)
     kind = a.precision.dtype
     if kind is None or not (a.is_exact and b.is_exact):
-        return magnitude
-    held = tail == 0 if a.precision.doubled else value.astype(kind.storage) == value
-    return np.asarray(magnitude * ~held)
+        return np.abs(value)
+    held = np.asarray(tail == 0 if a.precision.doubled else value.astype(kind.storage) == value)
+    return 0.0 if held.all() else np.abs(value) * ~held
 
 
 def _quotient(a: Enclosure, b: Enclosure) -> Enclosure:
