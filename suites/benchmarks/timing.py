@@ -8,6 +8,7 @@ from __future__ import annotations
 import functools
 import itertools
 import statistics
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -18,7 +19,8 @@ from suites.benchmarks.workloads import Tensors, Workload, copy
 COLD = 2**30
 """Bytes that other calls take before one gets tensors again that an earlier one had: more than caches hold."""
 
-_REPEATS = 20
+_LEAST, _REPEATS, _ENOUGH = 3, 20, 0.5
+"""How often calls are repeated: at least, at most, and for how many seconds between these."""
 
 _SCALES = {"TFLOP/s": 1e12, "GB/s": 1e9}
 
@@ -91,9 +93,13 @@ class _Calls:
 
 def _seconds(call: Callable[[], None]) -> float:
     """Return the median seconds from the end of one call to that of the next on the device that is current."""
-    for _ in range(3):
-        call()
-    ends = [torch.cuda.Event(enable_timing=True) for _ in range(_REPEATS + 1)]
+    call()
+    torch.cuda.synchronize()
+    started = time.perf_counter()
+    call()
+    torch.cuda.synchronize()
+    repeats = min(_REPEATS, max(_LEAST, int(_ENOUGH / (time.perf_counter() - started))))
+    ends = [torch.cuda.Event(enable_timing=True) for _ in range(repeats + 1)]
     for end in ends:
         call()
         end.record()
