@@ -38,7 +38,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if pieces:
         _run(pieces, asked, found)
     everything = [trial for trials in _known([*asked.trials, found]).values() for trial in trials]
-    text = page([trial for trial in everything if trial.kernel in catalogue.implementations], wrong, counted)
+    text = page(
+        [trial for trial in everything if trial.kernel in catalogue.implementations], wrong, counted, asked.note
+    )
     if asked.write:
         PAGE.write_text(text, encoding="utf-8")
         print(f"wrote {PAGE.relative_to(ROOT)}")
@@ -57,7 +59,11 @@ def _pieces(asked: argparse.Namespace, operations: Sequence[str], refused: Seque
 
 
 def _run(pieces: Sequence[Piece], asked: argparse.Namespace, found: Path) -> None:
-    selection = Selection(platforms=tuple(asked.platform or ("cpu", "interpreter")), paradigms=tuple(asked.paradigm))
+    selection = Selection(
+        platforms=tuple(asked.platform or ("cpu", "interpreter")),
+        paradigms=tuple(asked.paradigm),
+        implementations=tuple(asked.implementation),
+    )
     made = trials(pieces, processes=asked.j, selection=selection, time_limit=asked.time_limit)
     with found.open("a", encoding="utf-8") as out:
         for number, (piece, results) in enumerate(made, 1):
@@ -76,6 +82,8 @@ def _parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--operation", action="append", default=[], help="only this operation; repeatable")
     parser.add_argument("--platform", action="append", default=[], help="where (default: cpu and interpreter)")
     parser.add_argument("--paradigm", action="append", default=[], help="only kernels of this paradigm; repeatable")
+    parser.add_argument("--implementation", action="append", default=[], help="only these kernels; repeatable")
+    parser.add_argument("--note", default="", help="what the page is to say of these trials")
     parser.add_argument("-j", type=int, default=os.cpu_count() or 1, help="processes (default: as many as cores)")
     parser.add_argument("--time-limit", type=float, default=30.0, help="seconds that one call may take (default 30)")
     parser.add_argument("--bundles", nargs="*", default=[], type=Path, help="runs of correct kernels to count")

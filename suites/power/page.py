@@ -16,15 +16,18 @@ _HEAD = """Kernels that are wrong on purpose (`suites/meta/mutants`) and correct
 profile `quick` draws: made by `python -m suites.power --write` (`tox -e power`)."""
 
 
-def page(trials: Sequence[Trial], wrong: Mapping[str, Fault], counted: Alarms) -> str:
-    """Return the page. ``wrong`` says what the kernels stand for, ``counted`` are false alarms of other runs."""
+def page(trials: Sequence[Trial], wrong: Mapping[str, Fault], counted: Alarms, note: str = "") -> str:
+    """Return the page. ``wrong`` says what the kernels stand for, ``counted`` are false alarms of other runs.
+
+    A ``note`` says what else is to be known of these trials.
+    """
     mutants = [trial for trial in trials if trial.kernel in wrong]
     suite = [trial for trial in mutants if trial.by == SUITE]
     right = [trial for trial in trials if trial.kernel not in wrong]
     return document(
         "What the suite notices",
         _HEAD,
-        _summary(suite, wrong),
+        *filter(None, [_summary(suite, wrong), note]),
         "## False alarms",
         _alarms(right, counted),
         "## Beside what others do",
