@@ -17,6 +17,7 @@ import os
 import shutil
 import sys
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Any
@@ -67,6 +68,9 @@ def _parser() -> argparse.ArgumentParser:
     )
     carryover.add_argument("bundles", type=Path, nargs="+", metavar="DIR", help="folders that runs with timings left")
     carryover.add_argument("--full", action="store_true", help="print every ladder, and what each paradigm reaches")
+    carryover.add_argument(
+        "--by-platform", action="store_true", help="tell platforms apart that share a device, such as two compilers"
+    )
     carryover.add_argument("--since", type=Path, metavar="DIR", help="an older bundle: flag what became slower")
     carryover.add_argument("--write", type=Path, metavar="FILE", help="write everything there, as Markdown")
     carryover.set_defaults(command=_carryover)
@@ -142,11 +146,13 @@ def _carryover(options: argparse.Namespace) -> int:
     heats = [heat for bundle in options.bundles for heat in read_heats(bundle)]
     if not heats:
         raise BundleError(f"no timings in {', '.join(map(str, options.bundles))}; suites/test_carryover.py takes some")
+    flagged = list(regressions(read_heats(options.since), heats)) if options.since else []
+    if options.by_platform:
+        heats = [replace(heat, device=f"{heat.platform} on {heat.device}") for heat in heats]
     page = Page(heats)
     print(page.whole() if options.full else page.brief())
     if options.write:
         options.write.write_text(Page(heats, markdown=True).document(), encoding="utf-8")
-    flagged = list(regressions(read_heats(options.since), heats)) if options.since else []
     for one in flagged:
         print(f"SLOWER: {one}")
     return 1 if flagged else 0

@@ -123,6 +123,15 @@ def test_a_page_says_each_class(tmp_path: Path, capsys: pytest.CaptureFixture[st
     assert "| tiles" in text
 
 
+def test_platforms_of_one_device_can_be_told_apart(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    one, other = two(1)
+    both = bundle(tmp_path / "both", [one, replace(other, device="A", platform="chip")])
+    assert main(["carryover", str(both), "--by-platform"]) == 0
+    assert capsys.readouterr().out.startswith("From card on A to chip on A: 12 techniques, 12 comparisons: 1 carries")
+    assert main(["carryover", str(both)]) == 0
+    assert capsys.readouterr().out.startswith("What optimizations bring on A")
+
+
 def test_of_one_device_a_line_a_technique() -> None:
     text = Page([two(1)[0]]).brief()
     assert "- tiles: pays in gemm/triton 3.0" in text
