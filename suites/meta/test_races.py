@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,9 @@ from kernels.typical import typical
 from kernels.work import Work, work
 from platforms.cpu import Cpu
 from platforms.interpreter import Interpreter
+from platforms.obstacles import obstacle
 from platforms.platform import Platform
+from platforms.stopwatch import Stopwatch
 from platforms.turns import alone
 from platforms.vendors.nvidia import Nvidia
 from suites.carryover.fields import case_of, fields
@@ -171,3 +174,79 @@ def test_a_device_that_is_held_is_waited_for(tmp_path: Path, monkeypatch: pytest
         with pytest.raises(subprocess.TimeoutExpired):
             waiting.wait(timeout=1.0)
     assert waiting.wait(timeout=60) == 0
+
+
+class OutOfResources(Exception):
+    """Named as Triton's own."""
+
+
+class CompilationError(Exception):
+    """Named as Triton's own."""
+
+
+def raised(error: Exception, *, cause: Exception | None = None) -> Exception:
+    error.__cause__ = cause
+    return error
+
+
+@pytest.mark.parametrize(
+    ("error", "expected"),
+    [
+        (OutOfResources("shared memory"), "does not fit"),
+        (MemoryError(), "does not fit"),
+        (RuntimeError("CUDA error: cannot allocate memory"), "does not fit"),
+        (CompilationError("at 3:4"), "does not compile"),
+        (raised(RuntimeError("wrapped"), cause=CompilationError("at 3:4")), "does not compile"),
+        (ValueError("no such layout"), "failed"),
+    ],
+)
+def test_obstacles(error: Exception, expected: str) -> None:
+    assert obstacle(error) == expected
+
+
+def test_device_events_time_the_call_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The caches are cleared and the device is kept waiting before the first event, and not between the two."""
+    torch = pytest.importorskip("torch")
+    done: list[str] = []
+
+    class Event:
+        def __init__(self, *, enable_timing: bool) -> None:
+            assert enable_timing
+
+        def record(self) -> None:
+            done.append("record")
+
+        def synchronize(self) -> None:
+            done.append("synchronize")
+
+        def elapsed_time(self, other: object) -> float:
+            return 0.25  # milliseconds
+
+    class Properties:
+        L2_cache_size = 2**12
+
+    monkeypatch.setattr(torch.cuda, "Event", Event)
+    monkeypatch.setattr(
+        torch.cuda, "_sleep", lambda cycles: done.append("wait" if cycles else "no wait"), raising=False
+    )
+    monkeypatch.setattr(torch.cuda, "get_device_properties", lambda device: Properties)
+    from platforms.vendors.nvidia_stopwatch import Cycles
+
+    watch = Cycles("cpu")
+    watch.flush()
+    assert watch.cache == 2**12
+    assert watch.seconds(lambda: done.append("call")) == 0.25e-3
+    assert done == ["wait", "record", "call", "record", "synchronize"]
+    done.clear()
+    assert watch.spin() == 0.25e-3
+    assert done == ["record", "wait", "record", "synchronize"]
+
+
+def test_the_host_is_timed_until_it_has_finished() -> None:
+    done: list[str] = []
+    watch = Stopwatch(lambda: done.append("synchronize"), 2**10)
+    watch.flush()
+    took = watch.seconds(lambda: time.sleep(0.02))
+    assert 0.02 <= took < 2.0
+    assert done == ["synchronize", "synchronize"]
+    assert watch.spin() > 0
