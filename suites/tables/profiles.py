@@ -16,6 +16,7 @@ Answers = Mapping[str, Sequence[Mapping[str, Any]]]
 """What was answered on each platform."""
 
 _DRAWN = ("float32", "float16")
+_LISTED = 3
 _PLAIN = ("sequential", "sequential from the end")
 _SECTIONS = (
     ("Single operations", lambda topic: not topic.endswith(("of sums", "of products", "at once", "zeros", "summed"))),
@@ -42,6 +43,7 @@ def profiles(folder: Path) -> str:
         "several runs, and `suites/test_numerics.py` holds them against what contracts ask for and files declare "
         "(`platforms/profile/rules.py`). A probe that fits no answer, or several, says *unknown*. "
         "`suites/meta/test_profile.py` puts the same probes to simulated machines that Hypothesis draws.",
+        (folder / "machines.md").read_text(encoding="utf-8").strip(),
         *(part for section in _SECTIONS for part in _section(answers, *section)),
         "## Not as declared",
         "\n".join(f"- {one}" for one in findings) or "Nothing.",
@@ -64,10 +66,10 @@ def _read(folder: Path) -> Answers:
 
 
 def _drawn(answers: Answers) -> Iterator[Picture]:
-    """Yield the trees that are worth a picture: not those of plain running sums."""
+    """Yield the trees that are worth a picture: not those of plain running sums, and each once a platform."""
     for platform, several in answers.items():
         telling = [one for one in several if one["subject"] in _DRAWN and one["answer"] not in _PLAIN]
-        yield from pictures(platform, telling)
+        yield from {picture.tree: picture for picture in reversed([*pictures(platform, telling)])}.values()
 
 
 def _section(answers: Answers, title: str, belongs: Any) -> Iterator[str]:
@@ -80,10 +82,15 @@ def _section(answers: Answers, title: str, belongs: Any) -> Iterator[str]:
     columns = list(dict.fromkeys(column for row in cells.values() for column in row))
     ordered = sorted(cells.items(), key=lambda cell: list(dict.fromkeys(topic for topic, _ in cells)).index(cell[0][0]))
     rows = [
-        [topic, ", ".join(subject for (_, subject), _ in alike), *(row.get(column, "") for column in columns)]
+        [topic, _listed([subject for (_, subject), _ in alike]), *(row.get(column, "") for column in columns)]
         for (topic, row), alike in (
             (key, [*several]) for key, several in groupby(ordered, lambda cell: (cell[0][0], cell[1]))
         )
     ]
     yield f"## {title}"
     yield table(["question", "of", *columns], rows)
+
+
+def _listed(subjects: Sequence[str]) -> str:
+    shown = subjects if len(subjects) <= _LISTED + 1 else subjects[:_LISTED]
+    return ", ".join(shown) + (f" and {len(subjects) - len(shown)} more" if len(shown) < len(subjects) else "")
