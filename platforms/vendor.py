@@ -52,6 +52,7 @@ class Vendor:
     Attributes:
         name: its platform's name.
         title: vendor and product, for people.
+        toxenv: the environment of ``tox.ini`` that audits a machine of its, with the torch that is there.
         kind: the torch device type that its cards answer to.
         sign: returns what shows that a machine is this vendor's, in words, or "".
         extension: the module that adds the device type to torch; "" where torch has it.
@@ -71,6 +72,7 @@ class Vendor:
 
     name: str
     title: str
+    toxenv: str = ""
     kind: str
     sign: Callable[[Probe], str]
     extension: str = ""

@@ -25,6 +25,7 @@ class Amd(Accelerator):
     vendor: ClassVar[Vendor] = Vendor(
         name="amd",
         title="AMD (ROCm)",
+        toxenv="rocm",
         kind="cuda",
         sign=_sign,
         tool="rocm-smi",

@@ -20,6 +20,7 @@ class Apple(Accelerator):
     vendor: ClassVar[Vendor] = Vendor(
         name="apple",
         title="Apple (Metal)",
+        toxenv="mps",
         kind="mps",
         sign=answers_alone("mps"),
         collective="gloo",

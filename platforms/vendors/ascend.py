@@ -19,6 +19,7 @@ class Ascend(Accelerator):
     vendor: ClassVar[Vendor] = Vendor(
         name="ascend",
         title="Ascend NPU (CANN)",
+        toxenv="npu",
         kind="npu",
         sign=answers("npu"),
         extension="torch_npu",

@@ -19,6 +19,7 @@ class Cambricon(Accelerator):
     vendor: ClassVar[Vendor] = Vendor(
         name="cambricon",
         title="Cambricon MLU (NeuWare)",
+        toxenv="mlu",
         kind="mlu",
         sign=answers("mlu"),
         extension="torch_mlu",

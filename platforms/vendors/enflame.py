@@ -18,6 +18,7 @@ class Enflame(Accelerator):
     vendor: ClassVar[Vendor] = Vendor(
         name="enflame",
         title="Enflame GCU (TopsRider)",
+        toxenv="gcu",
         kind="gcu",
         sign=answers("gcu"),
         extension="torch_gcu",

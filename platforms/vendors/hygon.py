@@ -37,6 +37,7 @@ class Hygon(Accelerator):
     vendor: ClassVar[Vendor] = Vendor(
         name="hygon",
         title="Hygon DCU (DTK)",
+        toxenv="dtk",
         kind="cuda",
         sign=_sign,
         tool="hy-smi",

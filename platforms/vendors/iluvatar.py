@@ -28,6 +28,7 @@ class Iluvatar(Accelerator):
     vendor: ClassVar[Vendor] = Vendor(
         name="iluvatar",
         title="Iluvatar CoreX",
+        toxenv="corex",
         kind="cuda",
         sign=_sign,
         tool="ixsmi",

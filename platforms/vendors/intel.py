@@ -18,6 +18,7 @@ class Intel(Accelerator):
     vendor: ClassVar[Vendor] = Vendor(
         name="intel",
         title="Intel GPU (oneAPI)",
+        toxenv="xpu",
         kind="xpu",
         sign=answers_alone("xpu"),
         tool="xpu-smi",

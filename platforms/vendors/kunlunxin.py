@@ -26,6 +26,7 @@ class Kunlunxin(Accelerator):
     vendor: ClassVar[Vendor] = Vendor(
         name="kunlunxin",
         title="Kunlunxin XPU",
+        toxenv="kunlun",
         kind="cuda",
         sign=_sign,
         tool="xpu-smi",

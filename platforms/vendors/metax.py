@@ -28,6 +28,7 @@ class Metax(Accelerator):
     vendor: ClassVar[Vendor] = Vendor(
         name="metax",
         title="MetaX (MXMACA)",
+        toxenv="maca",
         kind="cuda",
         sign=_sign,
         tool="mx-smi",

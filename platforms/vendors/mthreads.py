@@ -19,6 +19,7 @@ class MooreThreads(Accelerator):
     vendor: ClassVar[Vendor] = Vendor(
         name="mthreads",
         title="Moore Threads (MUSA)",
+        toxenv="musa",
         kind="musa",
         sign=answers("musa"),
         extension="torch_musa",

@@ -26,6 +26,7 @@ class Thead(Accelerator):
     vendor: ClassVar[Vendor] = Vendor(
         name="thead",
         title="T-Head PPU",
+        toxenv="ppu",
         kind="cuda",
         sign=_sign,
         tool="ppu-smi",

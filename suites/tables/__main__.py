@@ -14,8 +14,9 @@ from suites.tables.policies import policies
 from suites.tables.precision import precision
 from suites.tables.profiles import drawings, profiles
 from suites.tables.teeth import teeth
+from suites.tables.vendors import vendors
 
-KINDS = ("policies", "precision", "teeth", "tightness", "profiles", "causes", "differences")
+KINDS = ("policies", "precision", "teeth", "tightness", "profiles", "causes", "differences", "vendors")
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 
 
@@ -72,6 +73,8 @@ def _documents(asked: argparse.Namespace, catalogue: Catalogue) -> Iterator[tupl
         yield "teeth", teeth(operations, cases=asked.cases, budget=asked.budget, page=page)
     if "profiles" in kinds:
         yield "profiles", profiles(DOCS / "profiles")
+    if "vendors" in kinds:
+        yield "vendors", vendors()
     if "causes" in kinds:
         from suites.tables.causes import planted  # which needs torch
 
