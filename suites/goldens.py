@@ -126,8 +126,9 @@ def _evaluated(
     # Of a huge result these are the values of the sampled rows alone.
     if math.prod(shape) <= BLOCK or sampled(case, shape, axis) is not None:
         return _pieces(operation, case, enclosed)
-    # A matrix product takes its other operand apart for each block, so that those are larger.
-    rows = max(128 if operation.multiplies_matrices else 1, BLOCK * shape[axis] // math.prod(shape))
+    # A matrix product takes its other operand apart for each block, so that those are larger; more so into more slices.
+    least = (256 if precision.doubled else 128) if operation.multiplies_matrices else 1
+    rows = max(least, BLOCK * shape[axis] // math.prod(shape))
 
     def pieces() -> Iterator[Golden]:
         for start in range(0, shape[axis], rows):
