@@ -60,7 +60,7 @@ __global__ void tiled(View<const T> a, Weights<T> weights, View<T> out) {
 constexpr int ROWS = 16;            // of a block, as matrix units have
 constexpr int EACH = 16;            // columns of a lane
 constexpr int LINES = 16;           // packed ones that a warp takes at a time
-constexpr int ACROSS = 2, DEEP = 2;  // warps of a block side by side, and along k
+constexpr int ACROSS = 1, DEEP = 4;  // warps of a block side by side, and along k
 constexpr int THREADS = 32 * ACROSS * DEEP;
 constexpr int STAGES = 4;           // places for copies
 constexpr int BLOCK_COLUMNS = ACROSS * 8 * EACH;
@@ -256,8 +256,8 @@ ENTRY(tiled, call) {
     });
 }
 
-// For tensors that are contiguous and aligned, with columns in multiples of EACH, and packed lines of a group in those of
-// LINES.
+// For tensors that are contiguous and aligned, with columns in multiples of EACH, and packed lines of a group in those
+// of LINES.
 ENTRY(few_rows, call) {
     return dispatch(Types<Float16, BFloat16>{}, call.tensors[0], [&](auto type) {
         using T = decltype(type);

@@ -9,7 +9,7 @@ from kernels.toolchains.cuda import CudaSource, has_matrix_units, multiprocessor
 
 SOURCE = CudaSource(__file__)
 
-COLUMNS, ROWS, LANE, LINES = 256, 16, 16, 16
+COLUMNS, ROWS, LANE, LINES = 128, 16, 16, 16
 """Of a block of threads for few rows: its columns and rows; columns of a lane; packed lines that it takes at a time."""
 
 RESIDENT = 3
