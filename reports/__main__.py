@@ -141,20 +141,23 @@ def _profiles(options: argparse.Namespace) -> int:
 
 def _carryover(options: argparse.Namespace) -> int:
     from reports.ladder.page import Page
-    from reports.ladder.regressions import regressions
+    from reports.ladder.regressions import regressions, repeated
 
     heats = [heat for bundle in options.bundles for heat in read_heats(bundle)]
     if not heats:
         raise BundleError(f"no timings in {', '.join(map(str, options.bundles))}; suites/test_carryover.py takes some")
-    flagged = list(regressions(read_heats(options.since), heats)) if options.since else []
+    before = read_heats(options.since) if options.since else []
+    flagged, again = list(regressions(before, heats)), repeated(before, heats)
     if options.by_platform:
         heats = [replace(heat, device=f"{heat.platform} on {heat.device}") for heat in heats]
     page = Page(heats)
     print(page.whole() if options.full else page.brief())
     if options.write:
         options.write.write_text(Page(heats, markdown=True).document(), encoding="utf-8")
-    for one in flagged:
-        print(f"SLOWER: {one}")
+    if options.since:
+        print(f"\nBeside {options.since}: {again}.")
+    for line in (*again.contradictions, *(f"SLOWER: {one}" for one in flagged)):
+        print(line)
     return 1 if flagged else 0
 
 

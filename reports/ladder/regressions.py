@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from reports.heat import FLOORS, Heat
+from reports.ladder.classes import UNRESOLVED
 from reports.ladder.interval import Interval, ratio
 from reports.ladder.rungs import rungs
 
@@ -35,7 +36,40 @@ class Regression:
         )
 
 
+def repeated(before: Iterable[Heat], after: Iterable[Heat]) -> Repeated:
+    """Return how far two runs agree on what each rung brings, of those that both have on the same device and case."""
+    past, now = _standings(before), _standings(after)
+    pairs = {key: (past[key], now[key]) for key in sorted(past.keys() & now.keys())}
+    return Repeated(
+        same=sum(one == other for one, other in pairs.values()),
+        open=sum(one != other and UNRESOLVED in (one, other) for one, other in pairs.values()),
+        contradictions=tuple(
+            f"{name} on {platform}, {case}: {one}, then {other}"
+            for (_, platform, case, name), (one, other) in pairs.items()
+            if one != other and UNRESOLVED not in (one, other)
+        ),
+    )
+
+
+def _standings(heats: Iterable[Heat]) -> dict[tuple[str, str, str, str], str]:
+    found = rungs(heats)
+    return {(one.heat.device, one.heat.platform, one.heat.case, one.arm.name): one.standing for one in found}
+
+
 Figures = dict[tuple[str, str, str, str, str], Interval]
+
+
+@dataclass(frozen=True)
+class Repeated:
+    """How many rungs have the ``same`` standing in two runs, how many are ``open`` in one, and which contradict."""
+
+    same: int
+    open: int
+    contradictions: tuple[str, ...]
+
+    def __str__(self) -> str:
+        counts = f"{self.same} stand as they did, {self.open} are unresolved in one of both"
+        return f"{counts}, {len(self.contradictions)} contradict"
 
 
 def regressions(before: Iterable[Heat], after: Iterable[Heat]) -> Iterator[Regression]:

@@ -18,7 +18,7 @@ from reports.heat import SIZES, Arm, Heat, HeatError
 from reports.ladder.carrying import ways
 from reports.ladder.page import Page
 from reports.ladder.portability import pennycook
-from reports.ladder.regressions import regressions
+from reports.ladder.regressions import Repeated, regressions, repeated
 from reports.ladder.rungs import drift, rungs
 from reports.ladder.tuning import carried_settings
 
@@ -230,6 +230,20 @@ def test_a_setting_tuned_elsewhere_is_held_against_the_best_here() -> None:
     (unfit,) = carried_settings([there, tuned("C", {"tall": "does not fit", "wide": 1.0})], "B", "C")
     assert (unfit.worth, unfit.reason) == (None, "does not fit: no matter")
     assert "Tuned on A, run on B" in Page([here, there]).whole()
+
+
+def test_what_two_runs_contradict_each_other_in_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rng = np.random.default_rng(15)
+    before = heat(rng, "A", {"tiles": 3.0, "order": 2.0, "small": "noisy", "exp2": 1.0})
+    after = heat(rng, "A", {"tiles": 2.0, "order": 0.7, "small": 1.3, "exp2": 1.0})
+    found = repeated([before], [after])
+    assert (found.same, found.open) == (2, 1)
+    assert found.contradictions == ("gemm/triton/order on card, {}: faster, then slower",)
+    assert repeated([before], [heat(rng, "B", {"tiles": 2.0})]) == Repeated(0, 0, ())
+    old, new = bundle(tmp_path / "old", [before]), bundle(tmp_path / "new", [after])
+    assert main(["carryover", str(new), "--since", str(old)]) == 1
+    said = "2 stand as they did, 1 are unresolved in one of both, 1 contradict"
+    assert f"Beside {old}: {said}.\ngemm/triton/order on card" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
