@@ -86,7 +86,7 @@ class Closing:
             self._summed_up(terminalreporter, directory)
         if directory and self._raced:
             terminalreporter.section("which optimizations pay")
-            terminalreporter.write_line(Page(read_heats(directory)).brief())
+            terminalreporter.write_line(Page(read_heats(directory)).here())
             terminalreporter.write_line(f"\npython -m reports carryover --full {directory}")
         for line in self._slow:
             terminalreporter.write_line(line, red=True)

@@ -53,10 +53,19 @@ class Page:
         return f"# Which optimizations carry over\n\n{INTRODUCTION}\n\n{self.whole()}\n"
 
     def brief(self) -> str:
-        """Return one line a technique: between devices if there are several, else on the one."""
-        pairs = list(itertools.combinations(self.devices, 2))
-        parts = [self.summary(*pair) for pair in pairs] or [self.techniques(device) for device in self.devices]
-        return "\n\n".join(parts)
+        """Return one line a technique: between devices if any technique is on several, else on each."""
+        return self._between_all() or self._on_each()
+
+    def here(self) -> str:
+        """Return one line a technique on each device, and then between them."""
+        return "\n\n".join(part for part in (self._on_each(), self._between_all()) if part)
+
+    def _on_each(self) -> str:
+        return "\n\n".join(self.techniques(device) for device in self.devices)
+
+    def _between_all(self) -> str:
+        parts = (self.summary(*pair) for pair in itertools.combinations(self.devices, 2))
+        return "\n\n".join(part for part in parts if part)
 
     def machines(self) -> str:
         """Return how each device was timed."""
@@ -97,10 +106,12 @@ class Page:
         return f"{heading}\n\n{self._table(rows, headings)}\n\n{self.summary(origin, target)}"
 
     def summary(self, origin: str, target: str) -> str:
-        """Return one line a technique on the way between two devices."""
+        """Return one line a technique on the way between two devices; "" where none is on both."""
         found: dict[str, list[Way]] = {}
         for way in ways(self.rungs, origin, target):
             found.setdefault(way.origin.arm.technique, []).append(way)
+        if not found:
+            return ""
         count = Counter(way.answer for several in found.values() for way in several)
         total = ", ".join(f"{count[one]} {one}" for one in CLASSES if count[one])
         said = f"{counted(len(found), 'technique')}, {counted(sum(count.values()), 'comparison')}: {total}."

@@ -139,6 +139,16 @@ def test_of_one_device_a_line_a_technique() -> None:
     assert "- exp2: neutral in gemm/triton 1.0" in text
 
 
+def test_of_several_devices_each_is_told_and_what_they_share() -> None:
+    one, other = two(1)
+    apart = replace(other, arms=tuple(replace(arm, technique=f"other {arm.technique}") for arm in other.arms))
+    assert Page([one, apart]).brief().startswith("What optimizations bring on A")
+    assert "From A to B" not in Page([one, apart]).here()
+    both = Page([one, other]).here()
+    places = [both.index(said) for said in ("bring on A", "bring on B", "From A to B")]
+    assert places == sorted(places)
+
+
 def test_efficiency_is_a_share_of_the_slower_floor() -> None:
     (row,) = [line for line in Page([two(1)[0]]).whole().splitlines() if line.startswith("tiles")]
     assert row.split()[-1] in ("74%", "75%", "76%")  # three times the base's speed, of four times
