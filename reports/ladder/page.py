@@ -16,7 +16,7 @@ from reports.ladder.carrying import Way, ways
 from reports.ladder.classes import CLASSES, FASTER, MARGIN, NEUTRAL, OBSTACLES, SLOWER, UNRESOLVED
 from reports.ladder.interval import CONFIDENCE
 from reports.ladder.portability import NATIVE, Question, best, efficiencies, pennycook, shares
-from reports.ladder.rungs import Rung, drift, floor, rungs
+from reports.ladder.rungs import CERTAIN, Rung, drift, floor, rungs
 from reports.ladder.tuning import carried_settings
 
 INTRODUCTION = """\
@@ -252,7 +252,8 @@ def _figure(rung: Rung, *, named: bool = True) -> str:
 
 
 def _short(rung: Rung) -> str:
-    return f"{rung.gain.ratio:.2f}" if rung.gain else "-"
+    beyond = {FASTER: f">{CERTAIN:g}", SLOWER: f"<{1 / CERTAIN:g}"}
+    return f"{rung.gain.ratio:.2f}" if rung.gain else beyond.get(rung.standing, "-")
 
 
 def _share(value: float) -> str:

@@ -78,8 +78,8 @@ def _untimed(arm: Arm, base: Arm) -> tuple[str, str]:
     waited = next(one for one in (arm, base) if not one.seconds)
     other = base if waited is arm else arm
     if waited.status == "too slow" and other.seconds and waited.call > CERTAIN * median(other.seconds):
-        return SLOWER if waited is arm else FASTER, f"{waited.name} {waited.message}"
-    return UNRESOLVED, f"{waited.name} {waited.status}: {waited.message}"
+        return (SLOWER, waited.message) if waited is arm else (FASTER, f"of its base {waited.message}")
+    return UNRESOLVED, f"{'' if waited is arm else 'its base: '}{waited.status}: {waited.message}"
 
 
 def drift(heat: Heat) -> float:
