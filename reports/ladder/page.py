@@ -195,7 +195,7 @@ class Page:
         rows = []
         for question, answers in sorted(found.items()):
             of_native = shares(answers)
-            if of_native and question.size == SIZES[-1]:
+            if of_native.keys() & set(paradigms) and question.size == SIZES[-1]:
                 native = min(answers[one] for one in NATIVE if one in answers)[1]
                 cells = [_share(of_native[one]) if one in of_native else "" for one in paradigms]
                 rows.append([question.device, question.operation, question.dtype, native, *cells])
