@@ -57,11 +57,12 @@ def trial(*, entrant: str, case: str, picks: Sequence[Pick]) -> dict[str, Any]:
     """Return what ``entrant`` makes of ``case``: status, message, seconds, and what ``picks`` take of it.
 
     It is an implementation's id, with one of its settings in brackets if it is held to that. Seconds are those of a
-    second call, by the host's clock. Status is "returned", or an obstacle.
+    second call, by the host's clock. Status is "returned", an obstacle, or "wrong" where it changed an input.
     """
     runner = Runner.current
     one = runner.catalogue.implementations[entrant.partition("[")[0]]
-    call = _track(Case.parse(case)).call(entrant)
+    track = _track(Case.parse(case))
+    call = track.call(entrant)
     try:
         # It compiles, for seconds, in which others may have the device, unless it measures too.
         with alone(runner.platform.hardware) if settings(implementation=one.id) else nullcontext():
@@ -77,6 +78,9 @@ def trial(*, entrant: str, case: str, picks: Sequence[Pick]) -> dict[str, Any]:
     except Exception as error:  # whatever a kernel raises is its outcome
         _end_if_lost(runner)
         return {"status": obstacle(error), "message": describe(error, one.source), "seconds": 0.0, "taken": []}
+    if changed := track.changed():
+        _Track.latest = None  # nobody else is to get these inputs
+        return {"status": "wrong", "message": changed, "seconds": 0.0, "taken": []}
     return {"status": "returned", "message": "", "seconds": seconds, "taken": taken}
 
 
@@ -140,9 +144,14 @@ class _Track:
         dtypes = {name: form.dtype for name, form in forms.items()}
         self.work: Work = work(self._operation, case)
         self.sets = max(1, min(SETS, LARGEST_SETS // max(1, self.work.moved)))
-        first = BareInputs(inputs, places, dtypes, self._device).tensors
-        copies = ({name: tensor.clone() for name, tensor in first.items()} for _ in range(self.sets - 1))
-        self._tensors = [first, *copies]
+        self._first = BareInputs(inputs, places, dtypes, self._device)
+        tensors = self._first.tensors
+        copies = ({name: tensor.clone() for name, tensor in tensors.items()} for _ in range(self.sets - 1))
+        self._tensors = [tensors, *copies]
+
+    def changed(self) -> str:
+        """Return what was done to the first set of inputs, or ""."""
+        return next((one.detail for one in self._first.damage()), "")
 
     def call(self, entrant: str) -> Callable[[int], Any]:
         """Return what calls ``entrant`` with the set of inputs of a round."""

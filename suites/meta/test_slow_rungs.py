@@ -68,8 +68,10 @@ def test_needless_loads(pool: Pool, catalogue: Catalogue) -> None:
 
 
 def test_what_is_wrong_is_not_timed(pool: Pool, catalogue: Catalogue) -> None:
-    heat = raced_on(pool, catalogue, Cpu(), "torch/eager", "torch/unwritten", "torch/right_at_first")
-    eager, unwritten, right_at_first = heat.arms
+    heat = raced_on(pool, catalogue, Cpu(), "torch/in_place", "torch/eager", "torch/unwritten", "torch/right_at_first")
+    in_place, eager, unwritten, right_at_first = heat.arms
+    assert (in_place.status, in_place.seconds) == ("wrong", ())
+    assert "in the memory of input x" in in_place.message
     assert eager.status == "timed"
     assert len(eager.seconds) == len(heat.spins) == 7
     assert (unwritten.status, unwritten.verdict, unwritten.seconds) == ("wrong", "wrong", ())
