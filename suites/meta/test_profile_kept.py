@@ -16,6 +16,7 @@ from platforms.profile.kept import kept
 from reports.__main__ import main as reports
 from reports.bundle import Bundle, BundleError, read
 from reports.profile import profiles, render
+from suites.numerics import conclude
 from suites.run import Run
 from suites.subject import Subject
 
@@ -48,6 +49,10 @@ def test_a_profile_is_measured_once_and_told_by_the_bundle(
         marked = {**json.loads(file.read_text()), "seconds": 12345.0}
         file.write_text(json.dumps(marked))
         assert kept(pool, platform, "brief", measure=False) == marked
+        with pytest.raises(
+            pytest.fail.Exception, match=r"(?s)flushing does not .* torch: subnormal operands, float32: "
+        ):
+            conclude(run, platform, note=lambda name, value: None)
     stored = profiles(read(tmp_path / "bundle").environment)["flushing"]
     assert {**stored, "seconds": 12345.0} == marked
     assert {one["answer"] for one in stored["answers"] if one["topic"] == "subnormal results"} >= {"flushed"}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ Answers = Mapping[str, Sequence[Mapping[str, Any]]]
 _DRAWN = ("float32", "float16")
 _LISTED = 3
 _PLAIN = ("sequential", "sequential from the end")
-_SECTIONS = (
+_SECTIONS: tuple[tuple[str, Callable[[str], bool]], ...] = (
     ("Single operations", lambda topic: not topic.endswith(("of sums", "of products", "at once", "zeros", "summed"))),
     ("Matrix products", lambda topic: "product" in topic),
     ("Sums", lambda topic: "sum of" in topic or "sums" in topic),
@@ -72,7 +72,7 @@ def _drawn(answers: Answers) -> Iterator[Picture]:
         yield from {picture.tree: picture for picture in reversed([*pictures(platform, telling)])}.values()
 
 
-def _section(answers: Answers, title: str, belongs: Any) -> Iterator[str]:
+def _section(answers: Answers, title: str, belongs: Callable[[str], bool]) -> Iterator[str]:
     """Yield a heading and a table of questions by machines; subjects that are answered alike share a line."""
     cells: dict[tuple[str, str], dict[str, str]] = defaultdict(dict)
     for platform, several in answers.items():
@@ -80,12 +80,11 @@ def _section(answers: Answers, title: str, belongs: Any) -> Iterator[str]:
             if belongs(one["topic"]):
                 cells[one["topic"], one["subject"]][f"{platform}: {one['machine']}"] = one["answer"]
     columns = list(dict.fromkeys(column for row in cells.values() for column in row))
-    ordered = sorted(cells.items(), key=lambda cell: list(dict.fromkeys(topic for topic, _ in cells)).index(cell[0][0]))
+    topics = list(dict.fromkeys(topic for topic, _ in cells))
+    ordered = sorted(cells.items(), key=lambda cell: topics.index(cell[0][0]))
     rows = [
         [topic, _listed([subject for (_, subject), _ in alike]), *(row.get(column, "") for column in columns)]
-        for (topic, row), alike in (
-            (key, [*several]) for key, several in groupby(ordered, lambda cell: (cell[0][0], cell[1]))
-        )
+        for (topic, row), alike in groupby(ordered, lambda cell: (cell[0][0], cell[1]))
     ]
     yield f"## {title}"
     yield table(["question", "of", *columns], rows)
