@@ -31,14 +31,15 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument(
         "--extent", choices=tuple(EXTENTS), default="full", help="brief: what every run asks (default: full)"
     )
-    parser.add_argument(
+    shown = parser.add_mutually_exclusive_group()
+    shown.add_argument(
         "--trees",
         nargs="?",
         const="",
         metavar="DIR",
         help="draw in which order is added up: in text, or as SVG into DIR",
     )
-    parser.add_argument("--json", action="store_true", help="print everything, evidence included, as JSON")
+    shown.add_argument("--json", action="store_true", help="print everything, evidence included, as JSON")
     options = parser.parse_args(arguments)
     try:
         found = detect(probe(), chosen=None).found
