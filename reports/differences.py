@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from reports.agreement import PREFIX
+from reports.agreement import PREFIX, named
 from reports.record import Record, outcome
 
 SUITE = "agreement"
@@ -25,7 +25,7 @@ class Group:
 
     ``share`` is their largest error as a share of the bound; ``apart`` their largest distance from the first group as a
     share of both bounds together, each None where it is not known; ``causes`` are what makes them differ from it, or
-    what accounts for them. ``fails`` is set if one of them does.
+    from others where no run held them against it, or what accounts for them. ``fails`` is set if one of them does.
     """
 
     subjects: tuple[str, ...]
@@ -78,6 +78,8 @@ class _Found:
         own = [record for subject in group for record in self.records[subject].values()]
         pairs = [pair for pair in self.pairs if _between(pair, group, first)] if group is not first else []
         causes = dict.fromkeys(pair["cause"] for pair in pairs if pair["cause"])
+        if not pairs and group is not first:
+            causes = dict.fromkeys(self._beside(group))
         if pairs and not causes and all(pair["open"] == pair["differing"] for pair in pairs):
             causes = {"only what the contract leaves open": None}
         return Group(
@@ -87,6 +89,13 @@ class _Found:
             tuple(causes or dict.fromkeys(record.accounted for record in own if record.accounted)),
             any(outcome(record) == "fail" for record in own),
         )
+
+    def _beside(self, group: Sequence[str]) -> Iterator[str]:
+        """Yield what makes a group differ from others than the first, which no run held it against."""
+        for pair in self.pairs:
+            others = [pair[end] for end in ("one", "other") if pair[end] not in group]
+            if len(others) == 1 and pair["cause"]:
+                yield f"beside {named(others)}: {pair['cause']}"
 
 
 def differences(bundles: Iterable[tuple[Mapping[str, Any], Iterable[Record]]]) -> list[Difference]:

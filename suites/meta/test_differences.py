@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
+from reports.bundle import Bundle
 from reports.differences import differences
 from reports.record import Record
+from suites.tables.differences import explained_differences
 
 EAGER, FLAT, FAST = "exp/torch/eager@cpu", "exp/triton/flat@gpu", "exp/triton/fast@gpu"
 
@@ -45,3 +48,26 @@ def test_the_groups_of_one_run_count_more_than_digests() -> None:
     records = [_record(EAGER, "a"), _record(FLAT, "b")]
     (found,) = differences([(_environment([EAGER, FLAT]), records)])
     assert [group.subjects for group in found.groups] == [(EAGER, FLAT)]
+
+
+def test_a_group_that_no_run_held_against_the_first_is_told_beside_what_it_was() -> None:
+    pair = {"one": FLAT, "other": FAST, "share": 0.5, "open": 0, "differing": 3, "cause": "a fast exp"}
+    here = (_environment([EAGER, "exp/torch/other@cpu"]), [_record(EAGER, "a")])
+    there = (_environment([FLAT], [FAST], pairs=(pair,)), [_record(FLAT, "b"), _record(FAST, "c")])
+    (found,) = differences([here, there])
+    assert {group.subjects[0]: (group.apart, group.causes) for group in found.groups[1:]} == {
+        FLAT: (None, ("beside triton/fast@gpu: a fast exp",)),
+        FAST: (None, ("beside triton/flat@gpu: a fast exp",)),
+    }
+
+
+def test_the_page_counts_what_is_unexplained_and_names_what_a_platform_has_not_run(tmp_path: Path) -> None:
+    pair = {"one": EAGER, "other": FAST, "share": 0.5, "open": 0, "differing": 3, "cause": "unexplained"}
+    alone = {"agreement sum": [{"dtype": "float32", "cases": 1, "groups": [["sum/torch/eager@cpu"]], "pairs": []}]}
+    with Bundle.create(tmp_path / "bundle", {**_environment([EAGER], [FAST], pairs=(pair,)), **alone}) as bundle:
+        for record in (_record(EAGER, "a"), _record(FAST, "b")):
+            bundle.append(record)
+    text = explained_differences([tmp_path / "bundle"])
+    assert "Not run on gpu: sum." in text
+    assert "Not run on cpu" not in text
+    assert "Of 1 other groups 0 have a cause that was tried and explains them, 1 are unexplained" in text

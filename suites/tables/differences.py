@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from reports.ink import figure, plain
 from suites.tables.markdown import document, table
 
 UNKNOWN = "unexplained"
+APART = "held against the first group in no run"
 
 
 def explained_differences(bundles: Sequence[Path]) -> str:
@@ -20,7 +22,8 @@ def explained_differences(bundles: Sequence[Path]) -> str:
     found = differences((bundle.environment, bundle.records) for bundle in contents)
     machines = dict.fromkeys(_machine(name, value) for one in contents for name, value in one.environment.items())
     apart = [group for one in found for group in one.groups[1:]]
-    unexplained = sum(not group.causes or "unexplained" in group.causes for group in apart)
+    alone = sum(not group.causes and group.apart is None for group in apart)
+    unexplained = sum(any(cause.endswith(UNKNOWN) for cause in group.causes or (UNKNOWN,)) for group in apart) - alone
     explained = sum(any("->" in cause for cause in group.causes) for group in apart)
     return document(
         "Differences",
@@ -30,20 +33,39 @@ def explained_differences(bundles: Sequence[Path]) -> str:
         " the error before and after (`docs/causes.md`), a precision that is declared or a property that was measured,"
         " or what an experiment on whole numbers shows. Made by `python -m suites.tables differences --bundle DIR`,"
         " from runs of `python -m pytest --hypothesis-profile smoke --bundle DIR suites/test_agreement.py`.",
-        f"Machines: {'; '.join(filter(None, machines))}.",
+        f"Machines: {'; '.join(filter(None, machines))}.{''.join(_without(found))}",
         f"{len({one.operation for one in found})} operations; of {len(found)} sets of dtypes that are alike"
         f" {sum(len(one.groups) == 1 for one in found)} are one group. Of {len(apart)} other groups {explained} have a"
-        f" cause that was tried and explains them, and {unexplained} are unexplained.",
+        f" cause that was tried and explains them, {unexplained} are unexplained, and {alone} were held against others"
+        " in no run.",
         table(["operation", "dtypes", "bit for bit the same", "error / bound", "apart", "why"], list(_rows(found))),
     )
+
+
+def _without(found: Sequence[Difference]) -> Iterator[str]:
+    """Yield for each platform a sentence on the operations that no run held against each other there, if any."""
+    seen: dict[str, set[str]] = defaultdict(set)
+    for one in found:
+        for subject in (subject for group in one.groups for subject in group.subjects):
+            seen[subject.partition("@")[2]].add(one.operation)
+    every = {one.operation for one in found}
+    for platform, operations in seen.items():
+        if missing := sorted(every - operations):
+            yield f" Not run on {platform}: {', '.join(missing)}."
 
 
 def _rows(found: Sequence[Difference]) -> Iterator[list[str]]:
     for one in found:
         for place, group in enumerate(one.groups):
             heading = [one.operation, " ".join(one.dtypes)] if not place else ["", ""]
-            why = "; ".join(plain(cause) for cause in group.causes) or (UNKNOWN if place else "")
+            why = "; ".join(plain(cause) for cause in group.causes) or _unknown(group, place)
             yield [*heading, named(group.subjects), _share(group), _figure(group.apart), why]
+
+
+def _unknown(group: Group, place: int) -> str:
+    if not place:
+        return ""
+    return APART if group.apart is None else UNKNOWN
 
 
 def _share(group: Group) -> str:
