@@ -79,17 +79,23 @@ def rendered(found: Explanation, *, full: bool = False) -> str:
 
 
 def value(subject: Subject, case: Case, found: Explanation) -> dict[str, object]:
-    """Return what was found, for JSON; ``share`` and ``after`` are errors over bounds, None where there is none."""
-    best = found.found[0] if found.found else None
+    """Return what was found, for JSON: ``cause`` is what explains, "" for nothing; ``nearest`` what gains most.
+
+    ``share`` and ``after`` are errors over bounds, before and under the nearest causes; None where there is none.
+    """
+    nearest = found.found[0] if found.found else max(found.trials, key=lambda trial: trial.gain, default=None)
+    evidence = [cause.evidence for cause in nearest.causes if cause.evidence] if nearest else []
     return {
         "implementation": subject.implementation.id,
         "platform": subject.platform.name,
         "case": case.line,
         "share": found.before.share,
         "cause": found.name,
-        "evidence": list(dict.fromkeys(cause.evidence for cause in best.causes if cause.evidence)) if best else [],
-        "after": best.verdict.share if best else None,
-        "equal": best.equal if best else found.equal,
+        "nearest": nearest.name if nearest else "",
+        "verdict": nearest.verdict.status if nearest else "",
+        "evidence": list(dict.fromkeys(evidence)),
+        "after": nearest.verdict.share if nearest else None,
+        "equal": nearest.equal if nearest else found.equal,
     }
 
 

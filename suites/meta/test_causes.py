@@ -109,6 +109,7 @@ def test_the_command_shows_what_was_tried(capsys: pytest.CaptureFixture[str]) ->
     value = json.loads(capsys.readouterr().out)
     assert value["case"] == case.line
     assert value["cause"].startswith("operands of matrix products cut to tf32")
+    assert value["nearest"] == value["cause"]
     assert value["share"] > 1 > value["after"]
     assert main([*chosen, "--implementation", "gemm/torch/no_such"]) == 2
     assert "no_such" in capsys.readouterr().err

@@ -40,6 +40,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument(
         "--paradigm", action="append", default=[], help="for tightness: only this paradigm, likewise; repeatable"
     )
+    parser.add_argument("--seeds", type=int, default=3, help="for causes: inputs of each planted drift (default 3)")
     parser.add_argument("-j", type=int, default=os.cpu_count() or 1, help="for causes: processes (default: all cores)")
     asked = parser.parse_args(arguments)
     unknown = [kind for kind in asked.kinds if kind not in KINDS]
@@ -78,7 +79,7 @@ def _documents(asked: argparse.Namespace, catalogue: Catalogue) -> Iterator[tupl
     if "causes" in kinds:
         from suites.tables.causes import planted  # which needs torch
 
-        yield "causes", planted(DOCS / "explained", seeds=5, processes=asked.j)
+        yield "causes", planted(DOCS / "explained", seeds=asked.seeds, processes=asked.j)
     if "differences" in kinds and asked.bundle:
         yield "differences", explained_differences(asked.bundle)
     if "tightness" in kinds:

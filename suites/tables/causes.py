@@ -84,9 +84,8 @@ def _seen(folder: Path) -> list[str]:
 
 def _explained(one: Mapping[str, Any]) -> list[str]:
     case = Case.parse(one["case"])
-    said = f"{one['cause'] or 'unexplained'}" + (
-        f"; measured of {'; '.join(one['evidence'])}" if one["evidence"] else ""
-    )
+    said = one["cause"] or f"unexplained; nearest, and {one['verdict']}: {one['nearest']}"
+    said += f"; measured of {'; '.join(one['evidence'])}" if one["evidence"] else ""
     dims = " x ".join(str(size) for size in case.dims.values())
     figures = (f"{float(share):.3g}" if share is not None else "-" for share in (one["share"], one["after"]))
     return [one["implementation"], one["platform"], f"{case.dtype}, {dims}", said, *figures, f"{one['equal']:.0%}"]
