@@ -14,7 +14,7 @@ from reports.gate import breaches
 from reports.html import pictures
 from reports.html.absent import absent
 from reports.html.carryover import carryovers
-from reports.html.view import Matrix, Moves, Profiles, failures
+from reports.html.view import Matrix, Moves, Profiles, failures, machines
 from reports.ink import counted, figure, plain
 
 MOST_DRIFTS = 500
@@ -39,6 +39,7 @@ def document(audit: Audit, gate: tuple[str, ...] = ()) -> str:
             matrix=Matrix.of(audit),
             profiles=Profiles.of(audit),
             absent=list(absent(audit)),
+            machines=list(machines(audit)),
             carryovers=list(carryovers(audit.heats)),
             style=Markup(style),
             script=Markup(script),

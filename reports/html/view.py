@@ -10,6 +10,7 @@ from reports.audit import Audit
 from reports.fleet.cells import FleetCell
 from reports.ink import figure, plain
 from reports.moving import ANSWERS
+from reports.places import machines as reached
 from reports.profile import profiles
 
 _PICTURES = 12
@@ -201,6 +202,17 @@ def _profiles(audit: Audit) -> Iterator[tuple[str, list[dict[str, str]]]]:
         for platform, profile in profiles(run.environment).items():
             apart = f"{platform}@{run.machine}"
             yield apart if apart in audit.places else platform, profile["answers"]
+
+
+def machines(audit: Audit) -> Iterator[tuple[str, ...]]:
+    """Yield name, start, Python, torch, Triton, revision and run of each machine, those behind gateways included."""
+    for run in audit.runs:
+        for name, facts in reached(run.environment):
+            packages = facts.get("packages")
+            versions = packages if isinstance(packages, dict) else {}
+            said = (facts.get("python", ""), versions.get("torch", ""), versions.get("triton", ""))
+            revision = run.environment.get("portolan", "")
+            yield tuple(plain(str(one)) for one in (name, run.started, *said, revision, run.id))
 
 
 def _row(name: str, cells: dict[str, Cell], places: list[str]) -> Row:

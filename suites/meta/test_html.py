@@ -132,6 +132,10 @@ def test_the_page_answers_from_the_top_and_every_cell_leads_to_its_details(tmp_p
     assert "explained by: tf32" in details.text
     assert section(root, "failures").one("pre").text == replay
     assert "no device" in section(root, "unrun").text
+    assert [row[:2] for row in cells(section(root, "machines").one("table"))[1:]] == [
+        [HOME, "2026-01-01"],
+        [FAR, "2026-01-01"],
+    ]
 
 
 def test_equal_failures_are_told_once(tmp_path: Path) -> None:
