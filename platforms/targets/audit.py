@@ -23,12 +23,16 @@ TIME_LIMIT = 60.0
 
 @dataclass(frozen=True)
 class Use:
-    """An implementation launches something in a dtype: ``key`` says what, ``targets`` on which architectures."""
+    """An implementation launches something in a dtype.
+
+    ``key`` says what, ``targets`` on which architectures, ``programs`` how many for the typical case, if that is known.
+    """
 
     implementation: str
     dtype: str
     key: str
     targets: tuple[str, ...]
+    programs: int | None = None
 
 
 @dataclass
@@ -50,6 +54,10 @@ class Audit:
     compiled: dict[str, Compiled] = field(default_factory=dict)
     unaudited: dict[str, str] = field(default_factory=dict)
 
+    def knows(self, use: Use) -> bool:
+        """Return whether there is a reading of ``use`` for every architecture that it was compiled for."""
+        return all(not reading.unfinished for reading in self.compiled[use.key].readings.values())
+
     def note(self, build: Build, reading: Reading) -> None:
         """Add a reading of a build that is known."""
         self.compiled[build.key].readings[reading.target] = reading
@@ -59,7 +67,7 @@ class Audit:
         return {
             "compilers": list(self.compilers),
             "targets": list(self.targets),
-            "uses": [[one.implementation, one.dtype, one.key, list(one.targets)] for one in self.uses],
+            "uses": [[one.implementation, one.dtype, one.key, list(one.targets), one.programs] for one in self.uses],
             "compiled": {
                 key: [one.kernel, one.configuration, [reading.to_value() for reading in one.readings.values()]]
                 for key, one in self.compiled.items()
@@ -71,7 +79,7 @@ class Audit:
     def from_value(cls, value: dict[str, Any]) -> Audit:
         """Return the audit that :meth:`to_value` made ``value`` of."""
         made = cls(tuple(value["compilers"]), tuple(value["targets"]), unaudited=value["unaudited"])
-        made.uses = [Use(name, dtype, key, tuple(targets)) for name, dtype, key, targets in value["uses"]]
+        made.uses = [Use(name, dtype, key, tuple(names), *more) for name, dtype, key, names, *more in value["uses"]]
         for key, (kernel, configuration, readings) in value["compiled"].items():
             known = {one["target"]: Reading.from_value(one) for one in readings}
             made.compiled[key] = Compiled(kernel, configuration, known)
@@ -116,6 +124,28 @@ def audit(
         if time.monotonic() - started > within:
             break
     _complete(made, left, within)
+    return made
+
+
+def merged(audits: Sequence[Audit]) -> Audit:
+    """Return one audit of all: of an implementation in a dtype, the first that knows all of it, or the first at all."""
+    if len(audits) == 1:
+        return audits[0]
+    made = Audit(
+        tuple(dict.fromkeys(compiler for one in audits for compiler in one.compilers)),
+        tuple(dict.fromkeys(target for one in audits for target in one.targets)),
+    )
+    taken: set[tuple[str, str]] = set()
+    for whole in (True, False):
+        for one in audits:
+            uses = [use for use in one.uses if (use.implementation, use.dtype) not in taken]
+            partly = {(use.implementation, use.dtype) for use in uses if whole and not one.knows(use)}
+            chosen = [use for use in uses if (use.implementation, use.dtype) not in partly]
+            made.uses += chosen
+            made.compiled |= {use.key: one.compiled[use.key] for use in chosen}
+            taken |= {(use.implementation, use.dtype) for use in chosen}
+    for one in audits:
+        made.unaudited |= one.unaudited
     return made
 
 
@@ -204,7 +234,10 @@ def _launch(
         for build in found:
             launched.setdefault(build.key, {})[one.name] = build
             places.setdefault(build.key, []).append(one.name)
-    made.uses += [Use(implementation.id, dtype, key, tuple(names)) for key, names in places.items()]
+    made.uses += [
+        Use(implementation.id, dtype, key, tuple(names), getattr(launched[key][names[0]], "programs", None))
+        for key, names in places.items()
+    ]
 
 
 def _everywhere(by_target: dict[str, Build], architectures: Sequence[Architecture]) -> dict[str, Build]:

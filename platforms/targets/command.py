@@ -3,60 +3,88 @@
 from __future__ import annotations
 
 import argparse
+import gzip
 import json
 import math
 import sys
 import time
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from kernels.registry import KernelFileError, load
 from platforms.targets.architecture import ARCHITECTURES
 
+if TYPE_CHECKING:
+    from platforms.targets.audit import Audit
+
 
 def main(arguments: list[str] | None = None) -> int:
-    """Print the audit and return the exit code: 0, or 1 where nothing could be compiled at all."""
+    """Print the audit and return the exit code: 0, 1 where nothing could be compiled at all, 2 for wrong use."""
     options = _parser().parse_args(arguments)
     ends = [name for name in (options.here, options.there) if name]
     unknown = [name for name in [*options.target, *ends] if name not in ARCHITECTURES]
     if unknown:
-        print(f"no target {unknown[0]!r}; there are {', '.join(ARCHITECTURES)}", file=sys.stderr)
-        return 2
+        return _wrong(f"no target {unknown[0]!r}; there are {', '.join(ARCHITECTURES)}")
     if len(ends) == 1 or (ends and options.target):
-        print("--from and --to go together, without --target", file=sys.stderr)
-        return 2
+        return _wrong("--from and --to go together, without --target")
     try:
-        from platforms.targets import contrast, table
-        from platforms.targets.audit import audit
+        from platforms.targets.audit import merged
 
-        catalogue = load(options.kernels)
-        made = audit(
-            catalogue,
-            architectures=[
-                one for name, one in ARCHITECTURES.items() if name in (options.target or ends or ARCHITECTURES)
-            ],
-            patterns=options.implementation or ["*"],
-            dtypes=options.dtype,
-            jobs=options.jobs,
-            time_limit=options.time_limit,
-            within=options.within,
-            progress=_Progress(),
+        made = (
+            merged([_read(file) for file in options.read]) if options.read else _audit(options, options.target or ends)
         )
-    except (KernelFileError, RuntimeError, ModuleNotFoundError) as error:
-        print(f"targets: {error}", file=sys.stderr)
-        return 2
-    if ends:
-        print("\n".join(table.shortened(contrast.told(made, *ends), full=options.full)))
-        return 0
+        if lacking := [name for name in ends if name not in made.targets]:
+            return _wrong(f"the audit has nothing of {lacking[0]}")
+    except (KernelFileError, RuntimeError, ModuleNotFoundError, OSError, ValueError) as error:
+        return _wrong(str(error))
+    _show(made, options, ends)
+    return 0 if made.compiled else 1
+
+
+def _wrong(text: str) -> int:
+    print(f"targets: {text}", file=sys.stderr)
+    return 2
+
+
+def _audit(options: argparse.Namespace, targets: list[str]) -> Audit:
+    from platforms.targets.audit import audit
+
+    return audit(
+        load(options.kernels),
+        architectures=[one for name, one in ARCHITECTURES.items() if name in (targets or ARCHITECTURES)],
+        patterns=options.implementation or ["*"],
+        dtypes=options.dtype,
+        jobs=options.jobs,
+        time_limit=options.time_limit,
+        within=options.within,
+        progress=_Progress(),
+    )
+
+
+def _show(made: Audit, options: argparse.Namespace, ends: list[str]) -> None:
+    from platforms.targets import contrast, table
+
     if options.json:
         print(json.dumps(made.to_value()))
-        return 0
-    if options.write:
+    elif options.write:
         options.write.write_text(table.document(made), encoding="utf-8")
         print(f"wrote {options.write}")
-        return 0
-    print(f"{', '.join(made.compilers)}: compiled for what is not here; nothing was run\n")
-    print(table.text(made, full=options.full))
-    return 0 if made.compiled else 1
+    elif ends:
+        print("\n".join(table.shortened(contrast.told(made, *ends), full=options.full)))
+    else:
+        print(f"{', '.join(made.compilers)}: compiled for what is not here; nothing was run\n")
+        print(table.text(made, full=options.full))
+
+
+def _read(file: Path) -> Audit:
+    """Return the audit that ``--json`` printed into ``file``; raises OSError or ValueError."""
+    from platforms.targets.audit import Audit
+
+    text = gzip.decompress(file.read_bytes()) if file.suffix == ".gz" else file.read_bytes()
+    try:
+        return Audit.from_value(json.loads(text))
+    except (ValueError, KeyError, TypeError) as error:
+        raise ValueError(f"{file} holds no audit of targets: {error!r}") from None
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -76,6 +104,13 @@ def _parser() -> argparse.ArgumentParser:
         "--within", type=float, default=math.inf, metavar="SECONDS", help="begin nothing later; the next audit goes on"
     )
     parser.add_argument("--json", action="store_true", help="print everything as JSON")
+    parser.add_argument(
+        "--read",
+        type=Path,
+        metavar="FILE",
+        action="append",
+        help="show what --json printed, instead of compiling; repeatable, the first that knows all of a kernel counts",
+    )
     parser.add_argument("--write", type=Path, metavar="FILE", help="write a Markdown document instead of printing")
     parser.add_argument("--full", action="store_true", help="cut no list to a screenful")
     return parser

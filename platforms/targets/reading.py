@@ -140,22 +140,25 @@ _EIGHT_BITS = ("e4m3", "e5m2", "f8", "fp8", "bf8", "s8", "u8", "i8", "iu8")
 
 
 def memory(readings: Iterable[Reading]) -> str:
-    """Say where shared memory suffices: "98304 bytes of shared memory: fits sm_80, not gfx942 (65536)".
+    """Say where shared memory does not suffice: "98304 bytes of shared memory: fits sm_80, not gfx942 (65536)".
 
-    Empty where every architecture has enough. Compilers take different amounts, so that there may be several figures.
+    Compilers take different amounts, so that several may be too much somewhere.
     """
-    known = [one for one in readings if one.shared is not None]
-    if all(one.verdict == COMPILES for one in known):
-        return ""
     amounts: dict[int, list[Reading]] = {}
-    for one in known:
-        amounts.setdefault(one.shared or 0, []).append(one)
-    return "; ".join(_fits(amount, some) for amount, some in sorted(amounts.items()) if amount)
+    for one in readings:
+        if one.shared is not None:
+            amounts.setdefault(one.shared, []).append(one)
+    lacking = {amount: some for amount, some in amounts.items() if any(not _holds(one) for one in some)}
+    return "; ".join(_fits(amount, some) for amount, some in sorted(lacking.items()))
+
+
+def _holds(one: Reading) -> bool:
+    return (one.shared or 0) <= ARCHITECTURES[one.target].shared
 
 
 def _fits(amount: int, readings: list[Reading]) -> str:
-    fits = [one.target for one in readings if one.verdict == COMPILES]
-    lacks = [f"{one.target} ({ARCHITECTURES[one.target].shared})" for one in readings if one.verdict == DOES_NOT_FIT]
+    fits = [one.target for one in readings if _holds(one)]
+    lacks = [f"{one.target} ({ARCHITECTURES[one.target].shared})" for one in readings if not _holds(one)]
     said = [f"fits {', '.join(fits)}"] if fits else []
     said += [f"not {', '.join(lacks)}"] if lacks else []
     return f"{amount} bytes of shared memory: {', '.join(said)}"

@@ -5,12 +5,13 @@ from __future__ import annotations
 import shutil
 import textwrap
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from tabulate import tabulate  # type: ignore[import-untyped]
 
 from platforms.targets.audit import Audit, Compiled, Use
+from platforms.targets.devices import DEVICES, checked, misfits
 from platforms.targets.reading import COMPILES, VERDICTS, Reading, memory
 
 _ROWS = 25
@@ -18,15 +19,20 @@ _ROWS = 25
 
 def text(audit: Audit, *, full: bool = False) -> str:
     """Return the audit in a screenful, or all of it."""
-    said = list(remarks(audit))
     rows = list(cells(audit))
-    parts = [tabulate(summary(audit), HEADINGS)]
+    parts = [tabulate(summary(audit), HEADINGS), tabulate(elsewhere(audit), ELSEWHERE)]
     if full or len(rows) <= _ROWS:
         parts.insert(0, tabulate(rows, ["implementation", "dtype", *audit.targets], disable_numparse=True))
-    parts.append("\n".join(said if full else said[:_ROWS]))
-    parts += [f"and {len(said) - _ROWS} more remarks"] if len(said) > _ROWS and not full else []
-    parts += ["\n".join(f"not known: {what}: {why}" for what, why in audit.unaudited.items())]
+    parts += ["\n".join(shortened(findings(audit), full=full))]
+    parts += ["\n".join(shortened(f"not known: {what}: {why}" for what, why in audit.unaudited.items()))]
     return "\n\n".join(filter(None, parts))
+
+
+def findings(audit: Audit) -> Iterator[str]:
+    """Yield what would not fit devices whose compilers are not here, and all that is to be said of configurations."""
+    for device in DEVICES:
+        yield from misfits(audit, device)
+    yield from remarks(audit)
 
 
 def shortened(lines: Iterable[str], *, full: bool = False) -> Iterator[str]:
@@ -39,13 +45,28 @@ def shortened(lines: Iterable[str], *, full: bool = False) -> Iterator[str]:
         yield f"and {len(said) - _ROWS} more; --full shows them"
 
 
+def elsewhere(audit: Audit) -> list[list[object]]:
+    """Return for each device without a compiler here how many launches would fit it, and how many not."""
+    rows: list[list[object]] = []
+    for device in DEVICES:
+        found = [bool(why) for _, why in checked(audit, device)]
+        limits = ((device.threads, "threads"), (device.shared, "bytes"), (device.programs, "programs"))
+        said = ", ".join(f"{limit} {what}" for limit, what in limits if limit is not None)
+        rows.append([device.name, said, device.like, found.count(False), found.count(True)])
+    return rows
+
+
+ELSEWHERE = ("device", "limits", "compiled as for", "would fit", "would not fit")
+"""Headings of :func:`elsewhere`."""
+
+
 def facts(audit: Audit) -> dict[str, Any]:
     """Return the audit as JSON values: what is shown of it, ready to be shown, and all figures."""
     return {
         "compilers": list(audit.compilers),
         "headings": list(HEADINGS),
         "rows": summary(audit),
-        "remarks": list(remarks(audit)),
+        "remarks": list(findings(audit)),
         "audit": audit.to_value(),
     }
 
@@ -58,6 +79,9 @@ def document(audit: Audit) -> str:
         tabulate(summary(audit), HEADINGS, tablefmt="github"),
         f"## What becomes of each implementation\n\n{_CELLS}",
         tabulate(list(cells(audit)), ["implementation", "dtype", *audit.targets], tablefmt="github"),
+        f"## Devices whose compilers are not here\n\n{_DEVICES}",
+        tabulate(elsewhere(audit), ELSEWHERE, tablefmt="github"),
+        "\n".join(f"- {line}" for device in DEVICES for line in misfits(audit, device)),
         "## Single configurations",
         "\n".join(f"- {line}" for line in remarks(audit)),
     ]
@@ -68,6 +92,9 @@ _ABOUT = """What {compilers} make of kernels, in every configuration, for archit
 `python -m platforms targets --write docs/targets.md`. Nothing was run. What a block takes is held against what it may
 have; a kernel that asks its device what fits is answered as that device would. A configuration that is chosen on
 another architecture only is compiled all the same: the last column counts those that do not compile, or not fit."""
+
+_DEVICES = """What is launched where a device is like, held against limits that are known from documents alone: threads
+follow from the warps that are asked for, and on-chip memory is what the compiler of that architecture takes."""
 
 _CELLS = """Matrix instructions that the code has, or FMA in their stead; `yes` where nothing is multiplied; `-` where
 nothing is launched."""
@@ -113,24 +140,45 @@ def cells(audit: Audit) -> Iterator[list[str]]:
 
 
 def remarks(audit: Audit) -> Iterator[str]:
-    """Yield what is to be said of single configurations: where shared memory lacks, what fails and what spills."""
-    users = {one.key: f"{one.implementation} {one.dtype}" for one in reversed(audit.uses)}
+    """Yield what is lost and where, then what many kernels have alike, then what spills, then what is unknown."""
+    users: dict[str, dict[str, None]] = {}
+    for use in audit.uses:
+        users.setdefault(use.key, {})[f"{use.implementation} {use.dtype}"] = None
+    alike: dict[str, dict[str, None]] = {}
+    spills: list[str] = []
+    unknown: Counter[str] = Counter()
     for key, one in audit.compiled.items():
-        readings = list(one.readings.values())
-        title = f"{users[key]}: {one.kernel} {one.configuration}".rstrip()
-        said = [memory(readings)] if memory(readings) else []
-        said += _grouped(readings)
-        yield from (f"{title}: {line}" for line in said)
+        readings = sorted(one.readings.values(), key=lambda reading: audit.targets.index(reading.target))
+        title = f"{', '.join(users[key])}: {one.kernel} {one.configuration}".rstrip()
+        yield from (f"{title}: {text}" for text in _lost(readings))
+        for text in _slow(readings):
+            alike.setdefault(text, {}).update(users[key])
+        spilled = [f"{one.spills} on {one.target}" for one in readings if one.spills]
+        spills += [f"{title}: register spills: {', '.join(spilled)}"] if spilled else []
+        unknown.update(reading.unfinished for reading in readings if reading.unfinished)
+    yield from (f"{text}: {', '.join(names)}" for text, names in alike.items())
+    yield from spills
+    yield from (f"{count} compilations: {why}" for why, count in unknown.items())
 
 
-def _grouped(readings: Iterable[Reading]) -> Iterator[str]:
-    """Yield each finding with the architectures that have it; of register spills each has its own number."""
+def _lost(readings: Sequence[Reading]) -> Iterator[str]:
+    if lacking := memory(readings):
+        yield lacking
+    failing = [(one, text) for one in readings for text in ([one.error] if one.error else one.overruns)]
+    yield from _places((one, text) for one, text in failing if "shared memory" not in text)
+
+
+def _slow(readings: Sequence[Reading]) -> Iterator[str]:
+    compiling = [one for one in readings if one.verdict == COMPILES]
+    yield from _places((one, text) for one in compiling for text in one.findings if "register spills" not in text)
+
+
+def _places(said: Iterable[tuple[Reading, str]]) -> Iterator[str]:
+    """Yield each text with the architectures that it is said of."""
     places: dict[str, list[str]] = {}
-    for one in readings:
-        for finding in one.findings:
-            if "shared memory" not in finding:
-                places.setdefault(finding, []).append(one.target)
-    yield from (f"{finding} on {', '.join(targets)}" for finding, targets in places.items())
+    for one, text in said:
+        places.setdefault(text, []).append(one.target)
+    yield from (f"{text} on {', '.join(targets)}" for text, targets in places.items())
 
 
 def _readings(audit: Audit, keys: Iterable[str], target: str) -> list[Reading]:

@@ -8,7 +8,8 @@ device would, and of a tuned one all configurations are seen.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -36,7 +37,8 @@ class Launch:
     """A Triton kernel as it would be launched: what its compilation depends on beside the architecture.
 
     ``signature`` and ``constants`` are Triton's: the types of the arguments by name, and the values of those that are
-    constants; ``attributes`` what it knows of the others (divisible by 16), ``options`` what the launch asked for.
+    constants; ``attributes`` what it knows of the others (divisible by 16), ``options`` what the launch asked for,
+    ``programs`` how many there would be.
     """
 
     kernel: Any
@@ -44,6 +46,7 @@ class Launch:
     constants: Mapping[Any, Any]
     attributes: Mapping[Any, Any]
     options: Mapping[str, Any]
+    programs: int | None = None
 
     @property
     def name(self) -> str:
@@ -104,16 +107,19 @@ def _noted(found: list[Build], one: Architecture) -> Iterator[None]:
     """Let every launch be added to ``found``, as on a device of architecture ``one``, and not be made."""
     run = JITFunction.run
     given: dict[str, Any] = {}
+    programs = 0
 
     def noting(kernel: Any, *args: Any, **kwargs: Any) -> Any:
+        nonlocal programs
+        programs = _programs(kernel, args, kwargs)
         given.clear()
         named = {parameter.name for parameter in kernel.params} | {"grid", "warmup"}
         given.update((name, value) for name, value in kwargs.items() if name not in named and name not in _OURS)
         return run(kernel, *args, **kwargs)
 
     def note(*, fn: Any, compile: dict[str, Any], **_: Any) -> bool:
-        attributes = compile["configs"][0]
-        found.append(Launch(fn.jit_function, compile["signature"], compile["constants"], attributes, dict(given)))
+        asked = compile["signature"], compile["constants"], compile["configs"][0]
+        found.append(Launch(fn.jit_function, *asked, dict(given), programs))
         return True
 
     driver.set_active(AbsentDriver(one))
@@ -124,3 +130,11 @@ def _noted(found: list[Build], one: Architecture) -> Iterator[None]:
     finally:
         JITFunction.run = run
         knobs.runtime.jit_cache_hook = None
+
+
+def _programs(kernel: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> int:
+    """Return how many programs a launch would have, over all axes of its grid."""
+    grid = kwargs["grid"]
+    if callable(grid):
+        grid = grid(dict(zip(kernel.arg_names, args, strict=False)) | dict(kwargs))
+    return math.prod(grid)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import os
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -17,9 +19,10 @@ from platforms.targets.reading import Reading, memory
 pytest.importorskip("triton", reason="what compiles for absent hardware here is Triton")
 
 from platforms.targets import command, triton_reading
-from platforms.targets.audit import TIME_LIMIT, Audit, audit
+from platforms.targets.audit import Audit, Compiled, Use, audit, merged
 from platforms.targets.contrast import contrast, told
 from platforms.targets.cuda_builds import reached
+from platforms.targets.devices import DEVICES, misfits
 from platforms.targets.known import Known
 from platforms.targets.table import cells, remarks, summary
 
@@ -31,12 +34,10 @@ def catalogue() -> Catalogue:
     return load([_KERNELS])
 
 
-def audited(catalogue: Catalogue, known: Path, name: str, *targets: str, time_limit: float = TIME_LIMIT) -> Audit:
+def audited(catalogue: Catalogue, known: Path, name: str, *targets: str, **more: Any) -> Audit:
     """Return the audit of one kernel for ``targets``, with what was read before in the folder ``known``."""
     architectures = [ARCHITECTURES[one] for one in targets]
-    return audit(
-        catalogue, architectures=architectures, patterns=[name], jobs=2, time_limit=time_limit, known=Known(known)
-    )
+    return audit(catalogue, architectures=architectures, patterns=[name], jobs=2, known=Known(known), **more)
 
 
 def readings(made: Audit) -> dict[str, Reading]:
@@ -234,8 +235,74 @@ def test_contrast(here: Reading, there: Reading, sentences: list[tuple[str, int 
     assert list(contrast(here, there)) == sentences
 
 
-def test_wrong_use_is_one_error(capsys: pytest.CaptureFixture[str]) -> None:
+def test_wrong_use_is_one_error(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     assert command.main(["--target", "sm_81"]) == 2
-    assert capsys.readouterr().err.startswith("no target 'sm_81'; there are sm_75, sm_80")
+    assert capsys.readouterr().err.startswith("targets: no target 'sm_81'; there are sm_75, sm_80")
     assert command.main(["--from", "sm_80"]) == 2
-    assert capsys.readouterr().err == "--from and --to go together, without --target\n"
+    assert capsys.readouterr().err == "targets: --from and --to go together, without --target\n"
+    file = tmp_path / "audit.json"
+    file.write_text("{}")
+    assert command.main(["--read", str(file)]) == 2
+    assert capsys.readouterr().err.startswith(f"targets: {file} holds no audit of targets")
+
+
+def test_an_audit_can_be_shown_elsewhere(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    made = Audit(("a compiler",), ("sm_75", "sm_80"), uses=[Use("gemm/triton/a", "float16", "key", ("sm_80", "sm_75"))])
+    made.compiled["key"] = Compiled("gemm.triton.a", "M=64")
+    for reading in (
+        Reading(target="sm_75", shared=65537, dots=True, registers=255),
+        Reading(target="sm_80", shared=65537, dots=True, registers=128, matrix=("mma",)),
+    ):
+        made.compiled["key"].readings[reading.target] = reading
+    file, page = tmp_path / "audit.json", tmp_path / "page.md"
+    file.write_text(json.dumps(made.to_value()))
+    assert command.main(["--read", str(file), "--from", "sm_80", "--to", "sm_75"]) == 0
+    assert capsys.readouterr().out.splitlines() == [
+        "65537 bytes of shared memory: fits sm_80, not sm_75 (65536): gemm/triton/a float16",
+        "tensor cores (mma) on sm_80, plain FMA on sm_75: gemm/triton/a float16",
+    ]
+    assert command.main(["--read", str(file), "--write", str(page)]) == 0
+    assert "| gemm/triton/a    | float16 | does not fit | mma     |" in page.read_text()
+    assert command.main(["--read", str(file), "--from", "sm_80", "--to", "sm_90"]) == 2
+    assert capsys.readouterr().err == "targets: the audit has nothing of sm_90\n"
+
+
+def test_a_launch_is_held_against_devices_whose_compilers_are_not_here() -> None:
+    def made(programs: int, *warps: int) -> Audit:
+        made = Audit(("a compiler",), ("sm_80",))
+        for one in warps:
+            made.uses.append(Use("gemm/triton/a", "float16", str(one), ("sm_80",), programs))
+            made.compiled[str(one)] = Compiled("gemm.triton.a", f"num_warps={one}")
+            made.compiled[str(one)].readings["sm_80"] = Reading(target="sm_80", shared=0, lanes=32, threads=32 * one)
+        return made
+
+    devices = {one.name: one for one in DEVICES}
+    metax, ascend = devices["MetaX C550"], devices["Ascend 910B"]
+    refused = "gemm/triton/a float16: gemm.triton.a would not fit MetaX C550: 1024 threads, limit 512"
+    assert list(misfits(made(1, 8), metax)) == []
+    assert list(misfits(made(1, 16), metax)) == [refused]
+    assert list(misfits(made(1, 8, 16), metax)) == [f"{refused}; 1 of 2 configurations remain"]
+    assert next(misfits(made(1, 16, 17), metax)).endswith("limit 512; none of 2 configurations remains")
+    assert list(misfits(made(65535, 4), ascend)) == []
+    assert next(misfits(made(65536, 4), ascend)).endswith("would not fit Ascend 910B: 65536 programs, limit 65535")
+
+
+def test_programs_are_those_of_the_typical_case(catalogue: Catalogue, tmp_path: Path) -> None:
+    made = audited(catalogue, tmp_path, "add/triton/flat", "sm_80", within=0)
+    assert {use.programs for use in made.uses if use.dtype == "float32"} == {2**24 // 1024}
+
+
+def test_several_audits_are_one_that_knows_more() -> None:
+    def made(compiler: str, **unfinished: str) -> Audit:
+        made = Audit((compiler,), ("sm_80",))
+        for name, why in unfinished.items():
+            key = f"{compiler} {name}"
+            made.uses.append(Use(f"gemm/triton/{name}", "float16", key, ("sm_80",)))
+            made.compiled[key] = Compiled(name, "")
+            made.compiled[key].readings["sm_80"] = Reading(target="sm_80", unfinished=why)
+        return made
+
+    one = merged([made("old", a="", b="late", c="late"), made("new", a="", b="", c="late", d="")])
+    assert [use.key for use in one.uses] == ["old a", "new b", "new d", "old c"]
+    assert set(one.compiled) == {"old a", "new b", "new d", "old c"}
+    assert one.compilers == ("old", "new")
