@@ -80,7 +80,7 @@ def told(audit: Audit, here: str, there: str) -> Iterator[str]:
             for text, amount in said:
                 users.setdefault(text, {})[f"{use.implementation} {use.dtype}"] = None
                 amounts.setdefault(text, set()).update([amount] if amount is not None else [])
-    for text, names in sorted(users.items(), key=lambda pair: -len(pair[1])):
+    for text, names in sorted(users.items(), key=lambda pair: (pair[0].startswith("nobody"), -len(pair[1]))):
         yield f"{_range(amounts[text])}{text}: {', '.join(names)}"
 
 

@@ -10,7 +10,9 @@ from typing import Any
 
 from tabulate import tabulate  # type: ignore[import-untyped]
 
+from platforms.targets.architecture import ARCHITECTURES
 from platforms.targets.audit import Audit, Compiled, Use
+from platforms.targets.contrast import told
 from platforms.targets.devices import DEVICES, checked, misfits
 from platforms.targets.reading import COMPILES, VERDICTS, Reading, memory
 
@@ -60,6 +62,26 @@ ELSEWHERE = ("device", "limits", "compiled as for", "would fit", "would not fit"
 """Headings of :func:`elsewhere`."""
 
 
+def limits(targets: Iterable[str]) -> list[list[object]]:
+    """Return the limits of architectures, a row each."""
+    return [
+        [one.name, one.shared, one.threads, one.tensor_memory or "-", one.registers, one.lanes, " ".join(one.matrix)]
+        for one in (ARCHITECTURES[name] for name in targets)
+    ]
+
+
+LIMITS = ("target", "shared memory", "threads", "tensor memory", "registers", "lanes of a wave", "matrix instructions")
+"""Headings of :func:`limits`: bytes, threads, columns, registers of 32 bits, threads."""
+
+PAIRS = (("sm_80", "sm_75"), ("sm_90", "sm_120"), ("sm_90", "gfx942"), ("gfx942", "gfx1100"))
+"""What a document holds against each other."""
+
+
+def _told(audit: Audit, here: str, there: str) -> str:
+    lines = "\n".join(f"- {line}" for line in told(audit, here, there))
+    return f"### From {here} to {there}\n\n{lines}"
+
+
 def facts(audit: Audit) -> dict[str, Any]:
     """Return the audit as JSON values: what is shown of it, ready to be shown, and all figures."""
     return {
@@ -77,11 +99,15 @@ def document(audit: Audit) -> str:
     parts = [
         title,
         tabulate(summary(audit), HEADINGS, tablefmt="github"),
+        f"## Limits\n\n{_LIMITS}",
+        tabulate(limits(audit.targets), LIMITS, tablefmt="github"),
         f"## What becomes of each implementation\n\n{_CELLS}",
         tabulate(list(cells(audit)), ["implementation", "dtype", *audit.targets], tablefmt="github"),
         f"## Devices whose compilers are not here\n\n{_DEVICES}",
         tabulate(elsewhere(audit), ELSEWHERE, tablefmt="github"),
         "\n".join(f"- {line}" for device in DEVICES for line in misfits(audit, device)),
+        "## From one architecture to another",
+        *(_told(audit, here, there) for here, there in PAIRS if {here, there} <= set(audit.targets)),
         "## Single configurations",
         "\n".join(f"- {line}" for line in remarks(audit)),
     ]
@@ -91,7 +117,10 @@ def document(audit: Audit) -> str:
 _ABOUT = """What {compilers} make of kernels, in every configuration, for architectures that are not here: written by
 `python -m platforms targets --write docs/targets.md`. Nothing was run. What a block takes is held against what it may
 have; a kernel that asks its device what fits is answered as that device would. A configuration that is chosen on
-another architecture only is compiled all the same: the last column counts those that do not compile, or not fit."""
+another architecture only is compiled all the same: `lost of others` are those that do not compile, or not fit;
+`seconds` is how long one core took for all."""
+
+_LIMITS = """What a block may have, and a thread of registers. Compilers do not look at the first three."""
 
 _DEVICES = """What is launched where a device is like, held against limits that are known from documents alone: threads
 follow from the warps that are asked for, and on-chip memory is what the compiler of that architecture takes."""
@@ -117,13 +146,15 @@ def summary(audit: Audit) -> list[list[object]]:
                 sum(bool(one.dots and one.matrix) for one in readings),
                 sum(one.dots and not one.matrix and one.verdict == COMPILES for one in readings),
                 f"{len(others) - elsewhere[COMPILES]} of {len(others)}",
+                round(sum(one.seconds for one in _readings(audit, audit.compiled, target))),
             ]
         )
     return rows
 
 
-HEADINGS = ("target", *VERDICTS, "spills", "matrix units", "FMA instead", "lost of others")
-"""Of :func:`summary`; the last column counts configurations of other architectures that do not compile or fit."""
+HEADINGS = ("target", *VERDICTS, "spills", "matrix units", "FMA instead", "lost of others", "seconds")
+"""Of :func:`summary`: the last but one counts configurations of other architectures that do not compile or fit here, the
+last is how long compilers took."""
 
 
 def cells(audit: Audit) -> Iterator[list[str]]:
@@ -196,4 +227,4 @@ def _cell(readings: list[Reading]) -> str:
     dots = [one for one in readings if one.dots]
     units = dict.fromkeys(name for one in dots for name in one.matrix or ("FMA",))
     spills = max(one.spills or 0 for one in readings)
-    return " ".join(["+".join(units) or "yes", *([f"{spills} spills"] if spills else [])])
+    return " ".join(["+".join(units) or "yes", *([f"{spills} spilled"] if spills else [])])
