@@ -25,14 +25,14 @@ TIME_LIMIT = 60.0
 class Use:
     """An implementation launches something in a dtype.
 
-    ``key`` says what, ``targets`` on which architectures, ``programs`` how many for the typical case, if that is known.
+    ``key`` says what, ``targets`` on which architectures, ``grid`` the programs of the typical case along each axis.
     """
 
     implementation: str
     dtype: str
     key: str
     targets: tuple[str, ...]
-    programs: int | None = None
+    grid: tuple[int, ...] = ()
 
 
 @dataclass
@@ -67,7 +67,7 @@ class Audit:
         return {
             "compilers": list(self.compilers),
             "targets": list(self.targets),
-            "uses": [[one.implementation, one.dtype, one.key, list(one.targets), one.programs] for one in self.uses],
+            "uses": [[one.implementation, one.dtype, one.key, list(one.targets), list(one.grid)] for one in self.uses],
             "compiled": {
                 key: [one.kernel, one.configuration, [reading.to_value() for reading in one.readings.values()]]
                 for key, one in self.compiled.items()
@@ -79,7 +79,7 @@ class Audit:
     def from_value(cls, value: dict[str, Any]) -> Audit:
         """Return the audit that :meth:`to_value` made ``value`` of."""
         made = cls(tuple(value["compilers"]), tuple(value["targets"]), unaudited=value["unaudited"])
-        made.uses = [Use(name, dtype, key, tuple(names), *more) for name, dtype, key, names, *more in value["uses"]]
+        made.uses = [Use(name, dtype, key, *map(tuple, more)) for name, dtype, key, *more in value["uses"]]
         for key, (kernel, configuration, readings) in value["compiled"].items():
             known = {one["target"]: Reading.from_value(one) for one in readings}
             made.compiled[key] = Compiled(kernel, configuration, known)
@@ -235,7 +235,7 @@ def _launch(
             launched.setdefault(build.key, {})[one.name] = build
             places.setdefault(build.key, []).append(one.name)
     made.uses += [
-        Use(implementation.id, dtype, key, tuple(names), getattr(launched[key][names[0]], "programs", None))
+        Use(implementation.id, dtype, key, tuple(names), getattr(launched[key][names[0]], "grid", ()))
         for key, names in places.items()
     ]
 

@@ -12,8 +12,8 @@ from tabulate import tabulate  # type: ignore[import-untyped]
 
 from platforms.targets.architecture import ARCHITECTURES
 from platforms.targets.audit import Audit, Compiled, Use
+from platforms.targets.cards import STAND_IN, absent, checked, misfits
 from platforms.targets.contrast import told
-from platforms.targets.devices import DEVICES, checked, misfits
 from platforms.targets.reading import COMPILES, VERDICTS, Reading, memory
 
 _ROWS = 25
@@ -32,8 +32,8 @@ def text(audit: Audit, *, full: bool = False) -> str:
 
 def findings(audit: Audit) -> Iterator[str]:
     """Yield what would not fit devices whose compilers are not here, and all that is to be said of configurations."""
-    for device in DEVICES:
-        yield from misfits(audit, device)
+    for name, card in absent():
+        yield from misfits(audit, name, card)
     yield from remarks(audit)
 
 
@@ -48,17 +48,16 @@ def shortened(lines: Iterable[str], *, full: bool = False) -> Iterator[str]:
 
 
 def elsewhere(audit: Audit) -> list[list[object]]:
-    """Return for each device without a compiler here how many launches would fit it, and how many not."""
+    """Return for each card without a compiler here how many launches would fit it, and how many not."""
     rows: list[list[object]] = []
-    for device in DEVICES:
-        found = [bool(why) for _, why in checked(audit, device)]
-        limits = ((device.threads, "threads"), (device.shared, "bytes"), (device.programs, "programs"))
-        said = ", ".join(f"{limit} {what}" for limit, what in limits if limit is not None)
-        rows.append([device.name, said, device.like, found.count(False), found.count(True)])
+    for name, card in absent():
+        found = [bool(why) for _, why in checked(audit, card)]
+        grid = " x ".join(map(str, card.grid)) or "-"
+        rows.append([name, card.threads or "-", card.shared or "-", grid, found.count(False), found.count(True)])
     return rows
 
 
-ELSEWHERE = ("device", "limits", "compiled as for", "would fit", "would not fit")
+ELSEWHERE = ("card", "threads", "on-chip memory", "grid", "would fit", "would not fit")
 """Headings of :func:`elsewhere`."""
 
 
@@ -103,9 +102,9 @@ def document(audit: Audit) -> str:
         tabulate(limits(audit.targets), LIMITS, tablefmt="github"),
         f"## What becomes of each implementation\n\n{_CELLS}",
         tabulate(list(cells(audit)), ["implementation", "dtype", *audit.targets], tablefmt="github"),
-        f"## Devices whose compilers are not here\n\n{_DEVICES}",
+        f"## Cards whose compilers are not here\n\n{_CARDS}",
         tabulate(elsewhere(audit), ELSEWHERE, tablefmt="github"),
-        "\n".join(f"- {line}" for device in DEVICES for line in misfits(audit, device)),
+        "\n".join(f"- {line}" for name, card in absent() for line in misfits(audit, name, card)),
         "## From one architecture to another",
         *(_told(audit, here, there) for here, there in PAIRS if {here, there} <= set(audit.targets)),
         "## Single configurations",
@@ -122,8 +121,9 @@ another architecture only is compiled all the same: `lost of others` are those t
 
 _LIMITS = """What a block may have, and a thread of registers. Compilers do not look at the first three."""
 
-_DEVICES = """What is launched where a device is like, held against limits that are known from documents alone: threads
-follow from the warps that are asked for, and on-chip memory is what the compiler of that architecture takes."""
+_CARDS = f"""What is launched on {STAND_IN}, held against limits that are known from documents alone
+([vendors](vendors.md)): threads follow from the warps that are asked for, on-chip memory is what the compiler for
+{STAND_IN} takes, and the grid is that of a typical case of 16777216 elements."""
 
 _CELLS = """Matrix instructions that the code has, or FMA in their stead; `yes` where nothing is multiplied; `-` where
 nothing is launched."""
@@ -153,8 +153,8 @@ def summary(audit: Audit) -> list[list[object]]:
 
 
 HEADINGS = ("target", *VERDICTS, "spills", "matrix units", "FMA instead", "lost of others", "seconds")
-"""Of :func:`summary`: the last but one counts configurations of other architectures that do not compile or fit here, the
-last is how long compilers took."""
+"""Of :func:`summary`: the last but one counts configurations of other architectures that do not compile or fit here,
+the last is how long compilers took."""
 
 
 def cells(audit: Audit) -> Iterator[list[str]]:

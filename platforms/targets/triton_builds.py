@@ -8,7 +8,6 @@ device would, and of a tuned one all configurations are seen.
 from __future__ import annotations
 
 import hashlib
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -38,7 +37,7 @@ class Launch:
 
     ``signature`` and ``constants`` are Triton's: the types of the arguments by name, and the values of those that are
     constants; ``attributes`` what it knows of the others (divisible by 16), ``options`` what the launch asked for,
-    ``programs`` how many there would be.
+    ``grid`` how many programs there would be along each axis.
     """
 
     kernel: Any
@@ -46,7 +45,7 @@ class Launch:
     constants: Mapping[Any, Any]
     attributes: Mapping[Any, Any]
     options: Mapping[str, Any]
-    programs: int | None = None
+    grid: tuple[int, ...] = ()
 
     @property
     def name(self) -> str:
@@ -107,11 +106,11 @@ def _noted(found: list[Build], one: Architecture) -> Iterator[None]:
     """Let every launch be added to ``found``, as on a device of architecture ``one``, and not be made."""
     run = JITFunction.run
     given: dict[str, Any] = {}
-    programs = 0
+    grid: tuple[int, ...] = ()
 
     def noting(kernel: Any, *args: Any, **kwargs: Any) -> Any:
-        nonlocal programs
-        programs = _programs(kernel, args, kwargs)
+        nonlocal grid
+        grid = _grid(kernel, args, kwargs)
         given.clear()
         named = {parameter.name for parameter in kernel.params} | {"grid", "warmup"}
         given.update((name, value) for name, value in kwargs.items() if name not in named and name not in _OURS)
@@ -119,7 +118,7 @@ def _noted(found: list[Build], one: Architecture) -> Iterator[None]:
 
     def note(*, fn: Any, compile: dict[str, Any], **_: Any) -> bool:
         asked = compile["signature"], compile["constants"], compile["configs"][0]
-        found.append(Launch(fn.jit_function, *asked, dict(given), programs))
+        found.append(Launch(fn.jit_function, *asked, dict(given), grid))
         return True
 
     driver.set_active(AbsentDriver(one))
@@ -132,9 +131,9 @@ def _noted(found: list[Build], one: Architecture) -> Iterator[None]:
         knobs.runtime.jit_cache_hook = None
 
 
-def _programs(kernel: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> int:
-    """Return how many programs a launch would have, over all axes of its grid."""
+def _grid(kernel: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[int, ...]:
+    """Return how many programs a launch would have along each axis."""
     grid = kwargs["grid"]
     if callable(grid):
         grid = grid(dict(zip(kernel.arg_names, args, strict=False)) | dict(kwargs))
-    return math.prod(grid)
+    return tuple(grid)

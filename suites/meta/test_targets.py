@@ -20,9 +20,9 @@ pytest.importorskip("triton", reason="what compiles for absent hardware here is 
 
 from platforms.targets import command, triton_reading
 from platforms.targets.audit import Audit, Compiled, Use, audit, merged
+from platforms.targets.cards import absent, misfits
 from platforms.targets.contrast import contrast, told
 from platforms.targets.cuda_builds import reached
-from platforms.targets.devices import DEVICES, misfits
 from platforms.targets.known import Known
 from platforms.targets.table import cells, remarks, summary
 
@@ -267,29 +267,30 @@ def test_an_audit_can_be_shown_elsewhere(capsys: pytest.CaptureFixture[str], tmp
     assert capsys.readouterr().err == "targets: the audit has nothing of sm_90\n"
 
 
-def test_a_launch_is_held_against_devices_whose_compilers_are_not_here() -> None:
-    def made(programs: int, *warps: int) -> Audit:
+def test_a_launch_is_held_against_cards_whose_compilers_are_not_here() -> None:
+    def made(grid: tuple[int, ...], *warps: int) -> Audit:
         made = Audit(("a compiler",), ("sm_80",))
         for one in warps:
-            made.uses.append(Use("gemm/triton/a", "float16", str(one), ("sm_80",), programs))
+            made.uses.append(Use("gemm/triton/a", "float16", str(one), ("sm_80",), grid))
             made.compiled[str(one)] = Compiled("gemm.triton.a", f"num_warps={one}")
             made.compiled[str(one)].readings["sm_80"] = Reading(target="sm_80", shared=0, lanes=32, threads=32 * one)
         return made
 
-    devices = {one.name: one for one in DEVICES}
-    metax, ascend = devices["MetaX C550"], devices["Ascend 910B"]
+    cards = dict(absent())
+    assert not any(name.startswith(("NVIDIA", "AMD")) for name in cards)
+    metax = "MetaX C550", cards["MetaX C550"]
     refused = "gemm/triton/a float16: gemm.triton.a would not fit MetaX C550: 1024 threads, limit 512"
-    assert list(misfits(made(1, 8), metax)) == []
-    assert list(misfits(made(1, 16), metax)) == [refused]
-    assert list(misfits(made(1, 8, 16), metax)) == [f"{refused}; 1 of 2 configurations remain"]
-    assert next(misfits(made(1, 16, 17), metax)).endswith("limit 512; none of 2 configurations remains")
-    assert list(misfits(made(65535, 4), ascend)) == []
-    assert next(misfits(made(65536, 4), ascend)).endswith("would not fit Ascend 910B: 65536 programs, limit 65535")
+    assert list(misfits(made((1,), 8), *metax)) == []
+    assert list(misfits(made((1,), 16), *metax)) == [refused]
+    assert list(misfits(made((1,), 8, 16), *metax)) == [f"{refused}; 1 of 2 configurations remain"]
+    assert next(misfits(made((1,), 16, 17), *metax)).endswith("limit 512; none of 2 configurations remains")
+    assert list(misfits(made((65536, 65536), 4), *metax)) == []
+    assert next(misfits(made((1, 65537), 4), *metax)).endswith(" 65537 programs along y, limit 65536")
 
 
-def test_programs_are_those_of_the_typical_case(catalogue: Catalogue, tmp_path: Path) -> None:
+def test_the_grid_is_that_of_the_typical_case(catalogue: Catalogue, tmp_path: Path) -> None:
     made = audited(catalogue, tmp_path, "add/triton/flat", "sm_80", within=0)
-    assert {use.programs for use in made.uses if use.dtype == "float32"} == {2**24 // 1024}
+    assert {use.grid for use in made.uses if use.dtype == "float32"} == {(2**24 // 1024,)}
 
 
 def test_several_audits_are_one_that_knows_more() -> None:
