@@ -5,16 +5,18 @@ from typing import Any
 import tilelang.language as T
 
 
-def product() -> Any:
+def product(dtype: str) -> Any:
+    """Return the product of two square matrices of ``dtype`` into float32."""
+
     @T.prim_func
     def main(
-        a: T.Tensor((128, 128), "float8_e4m3"),
-        b: T.Tensor((128, 128), "float8_e4m3"),
+        a: T.Tensor((128, 128), dtype),
+        b: T.Tensor((128, 128), dtype),
         out: T.Tensor((128, 128), "float32"),
     ):
         with T.Kernel(2, 2, threads=128) as (bx, by):
-            left = T.alloc_shared((64, 32), "float8_e4m3")
-            right = T.alloc_shared((64, 32), "float8_e4m3")
+            left = T.alloc_shared((64, 32), dtype)
+            right = T.alloc_shared((64, 32), dtype)
             total = T.alloc_fragment((64, 64), "float32")
             T.clear(total)
             for step in T.Pipelined(4, num_stages=2):

@@ -134,21 +134,21 @@ ENTRY(tiled, call) {
 
 
 @pytest.mark.parametrize(
-    ("target", "verdict", "said"),
+    ("target", "dtype", "verdict", "said"),
     [
-        ("sm_80", "does not compile", "its library does not have for sm_80"),
-        ("sm_89", "compiles", "e4m3"),
-        ("gfx90a", "does not compile", "_mfma_f32_16x16x32_fp8_fp8, which gfx90a does not have"),
+        ("sm_80", "float8_e4m3", "does not compile", "its library does not have for sm_80"),
+        ("sm_89", "float8_e4m3", "compiles", "e4m3"),
+        ("gfx90a", "float8_e4m3fn", "does not compile", "_mfma_f32_16x16x32_fp8_fp8, which gfx90a does not have"),
     ],
 )
-def test_code_that_an_architecture_cannot_run_is_no_code(target: str, verdict: str, said: str) -> None:
+def test_code_that_an_architecture_cannot_run_is_no_code(target: str, dtype: str, verdict: str, said: str) -> None:
     pytest.importorskip("tilelang", reason="a program in TileLang")
     if target.startswith("sm"):
         nvcc_or_skip()
     from platforms.targets import tilelang_reading
     from suites.meta import eight_bits
 
-    found = tilelang_reading.read(eight_bits.product(), ARCHITECTURES[target])
+    found = tilelang_reading.read(eight_bits.product(dtype), ARCHITECTURES[target])
     assert found.verdict == verdict
     assert said in f"{found.error} {' '.join(found.kinds)}"
 
