@@ -14,7 +14,7 @@ import sys
 import threading
 import time
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
@@ -145,6 +145,11 @@ class Pool:
         request = {"what": "call", "target": target, "arguments": json.dumps(arguments)}
         return self._ask_json(platform, target, request)
 
+    @property
+    def lost(self) -> Mapping[str, str]:
+        """Why places cannot be reached any more, by :attr:`platforms.platform.Platform.gateway`."""
+        return self._lost
+
     def why_lost(self, platform: Platform) -> str:
         """Return why the place of ``platform`` cannot be reached any more, "" where it can or never was elsewhere."""
         return self._lost.get(platform.gateway, "")
@@ -219,6 +224,7 @@ class _Remote(_Worker):
         self._open = ExitStack()
         # The keeper of a process here is as busy as the kernels make this machine, and its end is seen at once.
         self._silence = silence if platform.gateway else math.inf
+        self._patience = max(self._silence, OPEN_LIMIT)  # until it is first heard of: it has to start
         python = shlex.join([*platform.launcher, sys.executable])
         spec, limit = (platform.gateway, OPEN_LIMIT) if platform.gateway else (f"popen//python={python}", None)
         if platform.root:
@@ -270,10 +276,11 @@ class _Remote(_Worker):
             try:
                 reply = self._channel.receive(timeout=min(limit, self._silence / _SIGNS))
             except execnet.TimeoutError:
-                if time.monotonic() > min(deadline, heard + self._silence):
+                if time.monotonic() > min(deadline, heard + self._patience):
                     raise
                 self._channel.send(ALIVE)
             else:
+                self._patience = self._silence
                 if reply != ALIVE:
                     return reply
                 heard = time.monotonic()

@@ -16,6 +16,8 @@ def conclude(run: Run, platform: Platform, *, note: Callable[[str, object], None
     ``note`` is pytest's ``record_property``: the word that the progress line shows travels with the report.
     """
     profile = run.profile(platform)
+    if lost := run.pool.why_lost(platform):
+        pytest.skip(lost)
     if profile is None:
         pytest.skip("how a platform computes is not asked in a run of one case, or in one process")
     broken = [f"{one['machine']}: {one['breaks']}" for one in profile["answers"] if one["breaks"]]

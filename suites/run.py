@@ -39,9 +39,6 @@ from suites.subject import Subject
 SHORT_LIMIT = {False: 2.0, True: 20.0}
 """Seconds that a case may take, at least, once its implementation has hung before; longer where it is compiled."""
 
-LOST = "lost "
-"""What the keys of a bundle's environment begin with that say why a platform's place was lost."""
-
 LEAST_CASES = 6
 """Cases that every dtype gets, however many there are, where that many are asked for in all."""
 
@@ -89,8 +86,9 @@ class Run:
         return {dtype: reason for dtype, reason in reasons.items() if reason}
 
     def profile(self, platform: Platform) -> dict[str, Any] | None:
-        """Return how ``platform`` computes, which is measured once; None where it is not to be."""
-        self._meet(platform)
+        """Return how ``platform`` computes, which is measured once; None where it is not to be, or is out of reach."""
+        with contextlib.suppress(PlaceLost):
+            self._meet(platform)
         return self._profiles.get(platform.name)
 
     def _meet(self, platform: Platform) -> None:
@@ -165,7 +163,6 @@ class Run:
         if not lost:
             return self.state(subject, case, suite=suite, verdict="unsupported", message=reason)
         if key not in self._remaining:
-            self.bundle.update_environment(f"{LOST}{subject.platform.place}", lost)
             self._remaining[key] = self._record(subject, case, suite, "unsupported", message=reason)
         return self._remaining[key]
 

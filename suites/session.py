@@ -34,8 +34,11 @@ from reports.bundle import Bundle, BundleError, default_directory, read
 from reports.places import GATEWAY
 from suites.environment import environment
 from suites.options import DEPTHS, ROOT
-from suites.run import LOST, Run
+from suites.run import Run
 from suites.subject import Selection, SelectionError, Subject, lacking, select, selected
+
+LOST = "lost "
+"""What the keys of a bundle's environment begin with that say why a place was lost; its name follows."""
 
 _WRONG_USE = (CaseError, FrozenError, KernelFileError, DetectionError, BundleError, SelectionError, GatewayError)
 
@@ -260,11 +263,15 @@ class Session:
         }
 
     def end_workers(self) -> None:
-        """End the platform workers, and have on disk what they returned."""
+        """End the platform workers, and have on disk what they returned, and which places were lost."""
         if self._pool:
             self._pool.close()
         if self._bundle:
             self._bundle.flush()
+        lost = self._pool.lost if self._pool else {}
+        for gateway in self.gateways:
+            if gateway.spec in lost:
+                self.bundle.update_environment(f"{LOST}{gateway.name}", lost[gateway.spec])
 
     def close(self, *, ran: bool, found: bool) -> None:
         """Seal the bundle; one in which nothing was ran or found is not left lying about, unless it was asked for."""

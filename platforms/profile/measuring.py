@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from platforms.platform import Platform
-from platforms.pool import Pool, WorkerError
+from platforms.pool import PlaceLost, Pool, WorkerError
 
 _WORKER = "platforms.profile.worker"
 FAILED = "failed"
@@ -19,17 +19,24 @@ def machines(pool: Pool, platform: Platform, extent: str, patterns: Sequence[str
 
 
 def answers(pool: Pool, platform: Platform, machine: str, extent: str) -> list[dict[str, Any]]:
-    """Return what one machine answers to the questions of ``extent``; or that it failed, and why."""
+    """Return what one machine answers to the questions of ``extent``; or that it failed, and why.
+
+    Raises PlaceLost.
+    """
     try:
         return pool.call(platform, f"{_WORKER}:answers", machine=machine, extent=extent)
+    except PlaceLost:
+        raise
     except WorkerError as error:
         return [_failed(machine, error)]
 
 
 def measured(pool: Pool, platform: Platform, extent: str) -> Iterator[dict[str, Any]]:
-    """Yield what every machine of ``platform`` answers to the questions of ``extent``."""
+    """Yield what every machine of ``platform`` answers to the questions of ``extent``; raises PlaceLost."""
     try:
         names = machines(pool, platform, extent)
+    except PlaceLost:
+        raise
     except WorkerError as error:
         yield _failed(platform.name, error)
         return

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 import pytest
 from hypothesis import settings
 
+from platforms.pool import PlaceLost
 from reports.heat import TIMED, Arm, Heat
 from suites.carryover.fields import Field
 from suites.carryover.racing import LEAST_ROUNDS, raced
@@ -19,7 +20,10 @@ MOST_ROUNDS = 200
 def conclude(run: Run, field: Field, *, note: Callable[[str, object], None]) -> None:
     """Time ``field`` and end the test accordingly; ``note`` is pytest's ``record_property``."""
     note("heat", field.id)
-    heat = timed(run, field)
+    try:
+        heat = timed(run, field)
+    except PlaceLost as lost:
+        pytest.skip(str(lost))
     note("word", word(heat))
     if found := faults(heat):
         pytest.fail("\n".join(["", *found, heat.case]), pytrace=False)
@@ -29,7 +33,7 @@ def conclude(run: Run, field: Field, *, note: Callable[[str, object], None]) -> 
 
 
 def timed(run: Run, field: Field) -> Heat:
-    """Return the heat of ``field``, which has been recorded.
+    """Return the heat of ``field``, which has been recorded; raises PlaceLost.
 
     How many rounds there are is for the Hypothesis profile to say, as it says of cases.
     """
@@ -38,6 +42,8 @@ def timed(run: Run, field: Field) -> Heat:
     described = run.pool.describe(field.platform)
     run.bundle.update_environment(f"platform {field.platform.name}", described)
     heat = raced(run.pool, field, lacking=described["capabilities"], rounds=rounds)
+    if lost := run.pool.why_lost(field.platform):
+        raise PlaceLost(lost)
     run.bundle.append_heat(heat)
     return heat
 

@@ -187,7 +187,7 @@ def test_over_ssh_a_stalled_connection_is_made_anew_and_a_machine_that_is_gone_i
     assert machine.gateway.name == "loopback"
     assert machine.found["host"] == os.uname().nodename
     far = cpu_of(machine)
-    with Pool(silence=4.0) as pool:
+    with Pool(silence=8.0) as pool:
         assert answers_rightly(pool, far)
         before = pool.call(far, "os:getpid")
         server.stall()
