@@ -51,7 +51,14 @@ PARADIGMS = {
             unguarded="the compiler traces Python, would trace the guard as part of the kernel, and in the end "
             "allocates in generated code, where no guard can stand",
         ),
-        Paradigm("triton", deviations={**_OF_C, "overflow of conversions": ("an infinity", "NaN")}),
+        Paradigm(
+            "triton",
+            deviations={
+                **_OF_C,
+                "overflow of conversions": ("an infinity", "NaN"),
+                "subnormal operands, sqrt": ("flushed",),  # sqrt.approx.ftz.f32 of PTX
+            },
+        ),
         Paradigm("cpp", deviations=_OF_C),
         Paradigm("cuda", deviations=_OF_C),
         Paradigm("ninetoothed"),

@@ -36,13 +36,14 @@ _EXACT = {
 def broken(answer: Answer, accepted: Mapping[str, Sequence[str]], ways: Sequence[Precision] = ()) -> str:
     """Return which rule ``answer`` breaks, in a sentence; "" if none.
 
-    ``accepted`` are answers that are declared, by topic; ``ways`` the precisions that an implementation may have for
-    the dtype that is asked about, the contract's own among them.
+    ``accepted`` are answers that are declared, by topic, or by topic and operation, such as ``"subnormal operands,
+    sqrt"``; ``ways`` the precisions that an implementation may have for the dtype that is asked about, the contract's
+    own among them.
     """
     wrong = [
         f"{f'{name}: ' if name else ''}{found}, and should be {' or '.join(right)}"
         for (name, found, evidence), right in _held(answer, accepted.get(answer.topic, ()), ways)
-        if found not in right and _sure(found, evidence, right)
+        if found not in (*right, *accepted.get(f"{answer.topic}, {name}", ())) and _sure(found, evidence, right)
     ]
     return f"{answer.topic}, {answer.subject}: {'; '.join(wrong)}" if wrong else ""
 
@@ -58,7 +59,7 @@ def _held(
         names, right = _EXACT[answer.topic]
         yield from ((part, (right, *accepted)) for part in _parts(answer) if part[0] in names)
     elif answer.topic == "overflow of conversions":
-        yield whole, (_beyond(answer.subject), *accepted)
+        yield from ((part, (*right, *accepted)) for part, right in _beyond(answer))
     elif answer.topic.startswith("error of "):
         yield whole, _accurate(answer, accepted)
     for topic, rule in _OF_WAYS.items():
@@ -81,10 +82,13 @@ def _sure(found: str, evidence: Mapping[str, Any], right: Sequence[str]) -> bool
     return found != UNKNOWN or (bool(fits) and all(fits.get(name, 0) < evidence["points"] for name in right))
 
 
-def _beyond(conversion: str) -> str:
-    """Return what becomes of numbers beyond the range of a conversion's target."""
-    target = dtype_of(conversion.rpartition(" ")[2])
-    return "the largest number" if target.itemsize == 1 else "an infinity"
+def _beyond(answer: Answer) -> Iterator[tuple[_Part, tuple[str, ...]]]:
+    """Yield what becomes of numbers beyond the range of a conversion, and of an infinity where that differs."""
+    narrow = dtype_of(answer.subject.rpartition(" ")[2]).itemsize == 1
+    finite, _, infinite = answer.answer.partition("; of an infinity, ")
+    yield ("", finite, answer.evidence), ("the largest number",) if narrow else ("an infinity",)
+    if infinite:
+        yield ("of an infinity", infinite, {}), ("an infinity", *(["the largest number", "NaN"] if narrow else []))
 
 
 def _accurate(answer: Answer, accepted: Sequence[str]) -> tuple[str, ...]:

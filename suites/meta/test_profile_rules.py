@@ -139,3 +139,19 @@ def test_what_a_paradigm_or_a_platform_declares_is_no_finding() -> None:
     assert findings(extremes, {"with_nan": "the number"}, accepted=PARADIGMS["cuda"].deviations) == []
     assert findings(functions, {"off": {"divide": 3}}, accepted={"error of divide": ("7 ULP",)}) == []
     assert findings(functions, {"off": {"divide": 9}}, accepted={"error of divide": ("7 ULP",)})
+    flushed = {"flushes": {"operands": ("float32",)}}
+    assert "; sqrt: flushed" in findings(subnormals, flushed)[0]
+    (said, *_) = findings(subnormals, flushed, accepted={"subnormal operands, sqrt": ("flushed",)})
+    assert "sqrt" not in said
+
+
+@pytest.mark.parametrize(
+    ("conversion", "found", "right"),
+    [
+        ("float32 to float8_e5m2", "the largest number; of an infinity, an infinity", True),
+        ("float32 to float8_e5m2", "NaN; of an infinity, an infinity", False),
+        ("float32 to float16", "an infinity; of an infinity, NaN", False),
+    ],
+)
+def test_what_becomes_of_an_infinity_is_held_to_a_rule_of_its_own(conversion: str, found: str, right: bool) -> None:
+    assert right is (broken(Answer("overflow of conversions", conversion, found), {}) == "")
