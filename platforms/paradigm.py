@@ -31,37 +31,30 @@ class Paradigm:
     deviations: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
-_TWICE = "nearest even, through float32"
-_OF_C = {"rounding of conversions": (_TWICE,), "maximum with NaN": ("the number",), "minimum with NaN": ("the number",)}
+_TWICE = {"rounding of conversions": ("nearest even, through float32",)}
+_OF_C = {**_TWICE, "maximum with NaN": ("the number",), "minimum with NaN": ("the number",)}
 """As the C standard has it: fmax and fmin return the operand that is a number."""
+
+_OF_TORCH = {**_TWICE, "overflow of conversions": ("an infinity", "NaN")}
+_OF_TRITON = {**_OF_C, **_OF_TORCH, "subnormal operands, sqrt": ("flushed",)}
+"""Its square root is sqrt.approx.ftz.f32 of PTX."""
 
 PARADIGMS = {
     one.name: one
     for one in (
-        Paradigm(
-            "torch",
-            compiles=False,
-            of_torch=True,
-            deviations={"rounding of conversions": (_TWICE,), "overflow of conversions": ("an infinity", "NaN")},
-        ),
+        Paradigm("torch", compiles=False, of_torch=True, deviations=_OF_TORCH),
         Paradigm(
             "inductor",
             costly=True,
             of_torch=True,
+            deviations=_OF_TORCH,
             unguarded="the compiler traces Python, would trace the guard as part of the kernel, and in the end "
             "allocates in generated code, where no guard can stand",
         ),
-        Paradigm(
-            "triton",
-            deviations={
-                **_OF_C,
-                "overflow of conversions": ("an infinity", "NaN"),
-                "subnormal operands, sqrt": ("flushed",),  # sqrt.approx.ftz.f32 of PTX
-            },
-        ),
+        Paradigm("triton", deviations=_OF_TRITON),
         Paradigm("cpp", deviations=_OF_C),
         Paradigm("cuda", deviations=_OF_C),
-        Paradigm("ninetoothed"),
+        Paradigm("ninetoothed", deviations=_OF_TRITON),  # it generates Triton
         Paradigm("tilelang"),
         Paradigm("opencl"),
     )
