@@ -146,7 +146,9 @@ def test_places_that_disagree_are_told_apart_and_one_that_is_lost_costs_what_rem
     assert "APART: relu/torch/odd@cpu and relu/torch/odd@cpu@odd" in ended.text
     environment = read(bundle).environment
     (pair,) = environment["agreement relu"][0]["pairs"]
-    assert np.prod(Case.parse(pair["case"]).dims["x"]) == 5
+    wrong = [record for record in ended.records if record.platform == "cpu@odd" and record.verdict == "wrong"]
+    (smallest,) = {record.elements for record in wrong if record.case == pair["case"]}
+    assert 4 < smallest < wrong[0].elements  # how much smaller is a matter of seconds
     assert environment["gateway odd"]["host"] == environment["host"]
     assert environment["platform cpu@odd"]["facts"]["python"] == environment["python"]
     said = [line for line in ended.text.splitlines() if line.startswith("FAILED: ")]
