@@ -101,7 +101,7 @@ class GuardedAllocations(TorchFunctionMode):
 
     def _can_guard(self, result: Any, kwargs: Mapping[str, Any]) -> bool:
         return (
-            type(result) is torch.Tensor
+            isinstance(result, torch.Tensor)
             and result.device.type == self._device_type
             and result.layout == torch.strided
             and result.dtype in _GUARDED_DTYPES

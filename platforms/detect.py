@@ -9,6 +9,7 @@ from platforms import cards, cpp, cpu, cuda_cpu, interpreter, opencl
 from platforms.claims import Claim, claims_of, idle_modules
 from platforms.platform import Absent, Platform
 from platforms.probe import Probe
+from platforms.simulated import platforms as simulated
 from platforms.vendors import VENDORS
 
 FINDERS: tuple[Callable[[Probe, Sequence[Claim]], Iterator[Platform | Absent]], ...] = (
@@ -18,8 +19,9 @@ FINDERS: tuple[Callable[[Probe, Sequence[Claim]], Iterator[Platform | Absent]], 
     cuda_cpu.find,
     opencl.find,
     cards.find,
+    simulated.find,
 )
-"""One function a platform file, in the order in which platforms are listed. Vendors' cards are the last."""
+"""One function a platform file, in the order in which platforms are listed. Simulated cards are the last."""
 
 
 def vendors() -> list[str]:

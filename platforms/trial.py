@@ -20,6 +20,10 @@ def doubles(name: str) -> list[float]:
     return [2.0, 4.0, 250.0 if name == "uint8" else -6.0]  # which wraps around
 
 
+_WIDE = {"float64": 1 + 2.0**-52, "int64": 2**62 + 1}
+"""A number of each dtype that some devices keep with half of its bits, which is then another one."""
+
+
 def missing_cpp_compiler() -> str:
     """Return why torch's compiler cannot make programs for the CPU, or ""."""
     names = [name for name in (os.environ.get("CXX"), "g++", "clang++", "c++") if name]
@@ -33,6 +37,10 @@ def _trouble(name: str, device: str) -> str:
         x = torch.tensor([1.0, 2.0, -3.0]).to(getattr(torch, name)).to(device)
         # Nobody adds numbers of one byte as they are.
         doubled = (2 * x.float() if name in FLOAT8S else x + x).cpu().to(torch.float64).tolist()
+        wide = torch.tensor([_WIDE.get(name, 1)]).to(getattr(torch, name)).to(device)
+        kept = wide if name in FLOAT8S else wide * torch.ones_like(wide)
+        if (number := kept.cpu().tolist()[0]) != _WIDE.get(name, 1):
+            return f"{_WIDE[name]} times 1 gives {number}: it is kept with fewer bits"
     except Exception as error:  # whatever it is, it is the reason
         return f"{type(error).__name__}: {error}".splitlines()[0][:200]
     return "" if doubled == doubles(name) else f"1, 2, -3 added to themselves give {doubled}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -18,7 +19,7 @@ def test_the_page_of_vendors_is_what_their_files_say() -> None:
 
 
 @pytest.mark.parametrize("kind", VENDORS, ids=lambda one: one.vendor.name)
-def test_a_vendor_has_a_command_that_audits_its_machine_and_a_platform_that_travels(kind: type) -> None:
+def test_a_vendor_has_a_command_that_audits_its_machine_and_a_platform_that_travels(kind: Any) -> None:
     platform = kind()
     vendor = platform.vendor
     assert platform.name == vendor.name
@@ -31,7 +32,8 @@ def test_a_vendor_has_a_command_that_audits_its_machine_and_a_platform_that_trav
 
 
 def test_devices_of_every_vendor_are_dealt_out_by_its_own_variable() -> None:
-    two = {kind.vendor.name: kind(visible=("4", "5")) for kind in VENDORS}
+    kinds: tuple[Any, ...] = VENDORS
+    two = {kind.vendor.name: kind(visible=("4", "5")) for kind in kinds}
     dealt = {name: dict(platform.for_worker(3).environment) for name, platform in two.items()}
     assert dealt["cambricon"] == {"MLU_VISIBLE_DEVICES": "5"}
     assert dealt["ascend"] == {"ASCEND_RT_VISIBLE_DEVICES": "5"}

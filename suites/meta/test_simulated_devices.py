@@ -1,0 +1,131 @@
+"""Simulated accelerators: a device type of its own, streams, graphs and planted arithmetic, from probe to report."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from platforms.detect import detect
+from platforms.probe import Probe
+from platforms.simulated.kinds import WIDE_FLOATS
+from platforms.simulated.platforms import SIMULATED, Simulated
+from reports.bundle import read
+
+ROOT = Path(__file__).resolve().parents[2]
+
+TORCH = Probe(torch_version="2.13.0+cpu")
+
+
+def python(code: str) -> str:
+    """Return what ``code`` prints, in a process of its own: one has one such device, under one name."""
+    ran = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=240, check=False
+    )
+    assert ran.returncode == 0, ran.stderr
+    return ran.stdout
+
+
+def test_they_are_used_on_request_alone_and_say_what_they_are() -> None:
+    found = {one.name: one for one in detect(TORCH).found if isinstance(one, Simulated)}
+    assert {name: one.device for name, one in found.items()} == {
+        "simulated-mlu": "mlu:0",
+        "simulated-npu": "npu:0",
+        "simulated-musa": "musa:0",
+        "simulated-gcu": "gcu:0",
+    }
+    assert all(one.on_request and one.untimed for one in found.values())
+    assert {one.hardware for one in found.values()} == {"host"}
+
+
+def test_where_torch_or_a_real_card_stands_against_it_that_is_told() -> None:
+    absent = dict(detect(Probe(torch_version="2.9.1")).absent)
+    assert absent["simulated-mlu"] == "torch 2.9.1 has no backends in Python; 2.10 has"
+    absent = dict(detect(Probe(torch_version="2.13.0", private="npu")).absent)
+    assert absent["simulated-mlu"] == "torch's device type for extensions is taken here, by npu"
+
+
+START = """
+from platforms.simulated.platforms import SIMULATED
+platform = next(one for one in SIMULATED if one.name == {name!r})
+platform.prepare()
+platform.open()
+import torch
+def tried(function):
+    try:
+        return function()
+    except Exception as error:
+        return type(error).__name__ + ": " + str(error)
+"""
+
+DEVICE = """
+x = torch.tensor([1.0, 2.0, -3.0]).to("mlu:0")
+y = torch.arange(3.0, device="mlu")
+platform.synchronize()
+print((x @ y).cpu().item(), (x[None] + y[:, None]).sum(0).cpu().tolist(), y.device)
+print(tried(lambda: x.numpy()))
+print(tried(lambda: x + torch.ones(3)))
+with platform.beside():
+    z = 2 * x
+print(tried(lambda: z.cpu()))
+platform.synchronize()
+print(z.cpu().tolist())
+result, replay = platform.capture(lambda: 3 * x)
+x.copy_(torch.tensor([4.0, 5.0, 6.0]))
+result.fill_(9)
+replay()
+print(result.cpu().tolist())
+print(tried(lambda: platform.capture(lambda: x.sum().item())))
+print(platform.capabilities())
+"""
+
+
+def test_it_behaves_as_a_device_that_is_not_the_host() -> None:
+    assert python(START.format(name="simulated-mlu") + DEVICE).splitlines() == [
+        "-4.0 [6.0, 9.0, -6.0] mlu:0",
+        "TypeError: can't convert mlu:0 device type tensor to numpy; use Tensor.cpu() first",
+        "RuntimeError: Expected all tensors to be on the same device, but found cpu and mlu:0 (aten.add.Tensor)",
+        "Unsynchronized: stream 0 reads what stream 1 may still be writing: nothing waits for it",
+        "[2.0, 4.0, -6.0]",
+        "[12.0, 15.0, 18.0]",
+        "RuntimeError: _local_scalar_dense is not permitted while a graph is captured",
+        "{'float64': '1.0000000000000002 times 1 gives 1.0: it is kept with fewer bits', "
+        "'int64': '4611686018427387905 times 1 gives 1: it is kept with fewer bits'}",
+    ]
+
+
+FLUSHES = """
+x = torch.tensor([1e-39, 1.0]).to("npu:0")
+print((2 * x).cpu().tolist(), x.clone().cpu()[0].item() > 0)
+print(tried(lambda: torch.ones(2, dtype=torch.float64, device="npu:0")))
+"""
+
+
+def test_planted_flushing_is_of_what_computes_and_a_dtype_may_be_refused() -> None:
+    assert python(START.format(name="simulated-npu") + FLUSHES).splitlines() == [
+        "[0.0, 2.0] True",
+        "RuntimeError: npu has no float64",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "implementation", "cause"),
+    [("simulated-mlu", "gemm/torch/eager", "operands of matrix products rounded to tf32")],
+)
+def test_what_is_planted_is_found_and_named(tmp_path: Path, name: str, implementation: str, cause: str) -> None:
+    case = '{"operation":"gemm","dtype":"float32","dims":{"m":4,"n":5,"k":7},"seed":3}'
+    command = ["-m", "pytest", "-q", "-p", "no:cacheprovider", "--platform", name, "--implementation", implementation]
+    command += ["--case", case, "--bundle", str(tmp_path / "bundle"), "suites/test_equivalence.py"]
+    ran = subprocess.run([sys.executable, *command], cwd=ROOT, capture_output=True, text=True, timeout=280, check=False)
+    environment, (record, *_), _ = read(tmp_path / "bundle")
+    assert record.verdict == "wrong", ran.stdout
+    assert f"explained by: {cause}" in ran.stdout
+    facts = environment[f"platform {name}"]["facts"]
+    assert WIDE_FLOATS in facts["simulated"]
+    assert facts["caveats"] == ["it is simulated on the processor: nothing here is a result of Cambricon MLU (NeuWare)"]
+
+
+def test_every_simulated_vendor_has_a_file() -> None:
+    assert {one.vendor.name for one in SIMULATED} == {"cambricon", "ascend", "mthreads", "enflame"}
