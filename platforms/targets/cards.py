@@ -26,8 +26,14 @@ def absent() -> Iterator[tuple[str, Card]]:
     for platform in VENDORS:
         vendor: Vendor = platform.vendor
         for card in vendor.cards if vendor.name not in _COMPILED else ():
-            if card.threads or card.shared or card.grid:
-                yield f"{vendor.title.partition(' (')[0]} {card.name}", card
+            if card.threads or card.shared or _grid(card):
+                maker = vendor.title.partition(" ")[0]
+                yield card.name if card.name.startswith(maker) else f"{maker} {card.name}", card
+
+
+def _grid(card: Card) -> tuple[int, ...]:
+    """Return the limits of a grid; a grid of as many programs as there are cores is what pays there, and no limit."""
+    return () if card.grid and card.grid[0] <= (card.units or 0) else card.grid
 
 
 def obstacles(card: Card, reading: Reading, grid: Sequence[int] = ()) -> Iterator[str]:
@@ -39,7 +45,10 @@ def obstacles(card: Card, reading: Reading, grid: Sequence[int] = ()) -> Iterato
     amounts = [
         (warps * (card.lanes or 0), "threads", card.threads),
         (reading.shared or 0, "bytes of on-chip memory", card.shared),
-        *((taken, f"programs along {axis}", limit) for axis, taken, limit in zip("xyz", grid, card.grid, strict=False)),
+        *(
+            (taken, f"programs along {axis}", limit)
+            for axis, taken, limit in zip("xyz", grid, _grid(card), strict=False)
+        ),
     ]
     yield from (f"{taken} {what}, limit {limit}" for taken, what, limit in amounts if limit and taken > limit)
 

@@ -277,7 +277,8 @@ def test_a_launch_is_held_against_cards_whose_compilers_are_not_here() -> None:
         return made
 
     cards = dict(absent())
-    assert not any(name.startswith(("NVIDIA", "AMD")) for name in cards)
+    # For the first two there are compilers, and of the last only is known how many cores it has.
+    assert not any(name.startswith(("NVIDIA", "AMD", "Enflame")) for name in cards)
     metax = "MetaX C550", cards["MetaX C550"]
     refused = "gemm/triton/a float16: gemm.triton.a would not fit MetaX C550: 1024 threads, limit 512"
     assert list(misfits(made((1,), 8), *metax)) == []
