@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from platforms import cards, cpp, cpu, cuda_cpu, interpreter, opencl
+from platforms import cards, cpp, cpu, cuda_cpu, interpreter, opencl, outside
 from platforms.claims import Claim, claims_of, idle_modules
 from platforms.platform import Absent, Platform
 from platforms.probe import Probe
@@ -58,7 +58,7 @@ def detect(probe: Probe, *, chosen: str | None = None) -> Detection:
         signs = " and ".join(f"{claim.vendor} ({claim.sign})" for claim in claims)
         choices = " or ".join(f"--platform {claim.vendor}" for claim in claims)
         raise DetectionError(f"several vendors claim this machine: {signs}; choose with {choices}")
-    results = [result for find in FINDERS for result in find(probe, claims)]
+    results = [result for find in (*FINDERS, *outside.finders()) for result in find(probe, claims)]
     found = [result for result in results if isinstance(result, Platform)]
     absent = [(result.name, result.reason) for result in results if isinstance(result, Absent)]
     named = {platform.name for platform in found}

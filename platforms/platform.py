@@ -14,7 +14,6 @@ name. The hooks are called in the platform's own worker process, where importing
 
 from __future__ import annotations
 
-import importlib
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
@@ -23,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 from kernels.features import check
 from platforms.outcome import Damage
+from platforms.outside import imported
 
 if TYPE_CHECKING:
     from platforms.stopwatch import Stopwatch
@@ -239,7 +239,7 @@ class Platform:
 def platform_from_value(value: Mapping[str, Any]) -> Platform:
     """Return the platform that :meth:`Platform.to_value` made ``value`` of; raises TypeError for another class."""
     module, _, name = value["class"].partition(":")
-    kind = getattr(importlib.import_module(module), name)
+    kind = getattr(imported(module), name)
     if not (isinstance(kind, type) and issubclass(kind, Platform)):
         raise TypeError(f"{value['class']} is not a platform")
     return kind(**value["fields"])

@@ -56,6 +56,14 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="also test the implementations (and operations) in this file or folder; repeatable",
     )
     group.addoption(
+        "--platforms",
+        dest="platform_files",
+        action="append",
+        default=[],
+        metavar="PATH",
+        help="also the platforms that this file finds, which looks like those in platforms/; repeatable",
+    )
+    group.addoption(
         "--sanitize",
         action="store_true",
         help="have a sanitizer watch the kernels, on the platforms that have one; slower, and without guard bands",

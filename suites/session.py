@@ -26,6 +26,7 @@ from platforms.connection import GatewayError
 from platforms.detect import Detection, DetectionError, detect, sanitized
 from platforms.gateway import Gateway, Machine, reach
 from platforms.gather import probe
+from platforms.outside import PlatformFileError, announce
 from platforms.platform import Platform
 from platforms.pool import Pool
 from platforms.probe import Probe
@@ -40,7 +41,16 @@ from suites.subject import Selection, SelectionError, Subject, lacking, select, 
 LOST = "lost "
 """What the keys of a bundle's environment begin with that say why a place was lost; its name follows."""
 
-_WRONG_USE = (CaseError, FrozenError, KernelFileError, DetectionError, BundleError, SelectionError, GatewayError)
+_WRONG_USE = (
+    CaseError,
+    FrozenError,
+    KernelFileError,
+    DetectionError,
+    BundleError,
+    SelectionError,
+    GatewayError,
+    PlatformFileError,
+)
 
 
 class Session:
@@ -111,6 +121,7 @@ class Session:
         return replace(detection, found=[platform.for_worker(index) for platform in detection.found])
 
     def _detected(self) -> Detection:
+        announce(self.config.getoption("platform_files"))
         asked = self.selection.platforms
         chosen = asked[0].partition("@")[0] if len(asked) == 1 else None
         several = [detect(self.probe, chosen=chosen), *(machine.detection(chosen) for machine in self.machines)]

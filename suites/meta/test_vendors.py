@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import re
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from platforms.detect import detect
+from platforms.outside import PlatformFileError
 from platforms.platform import platform_from_value
+from platforms.probe import Probe
 from platforms.vendors import VENDORS
+from reports.bundle import read
 from suites.tables.vendors import MET, vendors
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -42,3 +49,51 @@ def test_devices_of_every_vendor_are_dealt_out_by_its_own_variable() -> None:
     assert dealt["amd"] == {"HIP_VISIBLE_DEVICES": "5"}
     assert dealt["apple"] == {}
     assert len({platform.hardware for platform in two.values()}) == len(VENDORS)
+
+
+OUTSIDE = """
+from dataclasses import dataclass
+from platforms.cpu import Cpu
+
+@dataclass(frozen=True, kw_only=True)
+class Borrowed(Cpu):
+    name: str = "borrowed"
+    paradigms: tuple[str, ...] = ("torch",)
+
+def find(probe, claims):
+    yield Borrowed()
+"""
+
+
+def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *arguments, "suites/test_equivalence.py"]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=240, check=False)
+
+
+def test_a_platform_may_come_from_a_file_outside(tmp_path: Path) -> None:
+    file = tmp_path / "ours.py"
+    file.write_text(OUTSIDE)
+    case = '{"operation":"relu","dtype":"float32","dims":{"x":[5]},"seed":1}'
+    asked = ["--platform", "borrowed", "--implementation", "relu/torch/eager", "--case", case]
+    ran = run("--platforms", str(file), *asked, "--bundle", str(tmp_path / "bundle"))
+    assert ran.returncode == 0, ran.stdout
+    assert [(one.platform, one.verdict) for one in read(tmp_path / "bundle").records] == [("borrowed", "exact")]
+
+
+@pytest.mark.parametrize(
+    ("source", "said"),
+    [
+        ("import no_such_vendor", "does not import: ModuleNotFoundError: No module named 'no_such_vendor'"),
+        ("found = 1", "has no function find(probe, claims)"),
+        (None, "there is no such Python file"),
+    ],
+)
+def test_a_file_of_platforms_that_is_none_is_one_clear_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, source: str | None, said: str
+) -> None:
+    file = tmp_path / "wrong.py"
+    if source is not None:
+        file.write_text(source)
+    monkeypatch.setenv("PORTOLAN_PLATFORMS", str(file))
+    with pytest.raises(PlatformFileError, match=re.escape(said)):
+        detect(Probe(torch_version="2.13.0"))
