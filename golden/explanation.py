@@ -207,13 +207,15 @@ class _Search:
                 yield trial
 
     def explaining(self, trials: Iterable[Trial]) -> list[Trial]:
-        """Return those of ``trials`` that explain, and that the best of them is not better than.
+        """Return those of ``trials`` that explain, and that the best of all is not better than.
 
+        The best may not pass yet, where more is the cause than one set says: then none of its size explains.
         Where measurements speak for some of them, those alone.
         """
         least = math.log(max(self._count, 1)) - math.log(DOUBT)
-        good = [trial for trial in trials if trial.explains(least)]
-        best = max((trial.gain for trial in good), default=0.0)
+        known = list(trials)
+        good = [trial for trial in known if trial.explains(least)]
+        best = max((trial.gain for trial in known), default=0.0)
         rivals = sorted((one for one in good if one.gain > best + math.log(DOUBT)), key=lambda one: -one.gain)
         return [one for one in rivals if one.measured] or rivals
 
