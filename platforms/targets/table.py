@@ -94,7 +94,9 @@ def facts(audit: Audit) -> dict[str, Any]:
 
 def document(audit: Audit) -> str:
     """Return the audit as a Markdown document."""
-    title = f"# Hardware that is not here\n\n{_ABOUT.format(compilers=' and '.join(audit.compilers))}"
+    dtypes = dict.fromkeys(use.dtype for use in audit.uses)
+    about = _ABOUT.format(compilers="; ".join(audit.compilers), dtypes=", ".join(dtypes))
+    title = f"# Hardware that is not here\n\n{textwrap.fill(about, 120, break_on_hyphens=False)}"
     parts = [
         title,
         tabulate(summary(audit), HEADINGS, tablefmt="github"),
@@ -113,11 +115,11 @@ def document(audit: Audit) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-_ABOUT = """What {compilers} make of kernels, in every configuration, for architectures that are not here: written by
-`python -m platforms targets --write docs/targets.md`. Nothing was run. What a block takes is held against what it may
-have; a kernel that asks its device what fits is answered as that device would. A configuration that is chosen on
-another architecture only is compiled all the same: `lost of others` are those that do not compile, or not fit;
-`seconds` is how long one core took for all."""
+_ABOUT = """What compilers ({compilers}) make of kernels, in every configuration, for architectures that are not here, in
+{dtypes}: written by `python -m platforms targets --write`. Nothing was run. What a block takes is held against what it
+may have; a kernel that asks its device what fits is answered as that device would. A configuration that is chosen on
+another architecture only is compiled all the same: `lost of others` are those that do not compile, or not fit; `seconds`
+is how long one core took for all."""
 
 _LIMITS = """What a block may have, and a thread of registers. Compilers do not look at the first three."""
 
