@@ -116,9 +116,9 @@ def document(audit: Audit) -> str:
 
 
 _ABOUT = """What compilers ({compilers}) make of kernels, in every configuration, for architectures that are not here,
-in {dtypes}: written by `python -m platforms targets --write`. Nothing was run. What a block takes is held against what it
-may have; a kernel that asks its device what fits is answered as that device would. A configuration that is chosen on
-another architecture only is compiled all the same: `lost of others` are those that do not compile, or not fit;
+in {dtypes}: written by `python -m platforms targets --write`. Nothing was run. What a block takes is held against what
+it may have; a kernel that asks its device what fits is answered as that device would. A configuration that is chosen
+on another architecture only is compiled all the same. `lost of others` are those that do not compile or fit, and
 `seconds` is how long one core took for all."""
 
 _LIMITS = """What a block may have, and a thread of registers. Compilers do not look at the first three."""
