@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from statistics import median
+from statistics import fmean, median
 
 from suites.meta.mutants import CLASSES, UNSHOWN, Fault
 from suites.power.alarms import Alarms
 from suites.power.peers import PEERS
 from suites.power.trial import AGAIN, EXAMPLES, RIGHT, SMALLEST, STAGES, SUITE, Trial
 from suites.tables.markdown import document, table
+
+QUICK = STAGES[:2]
+"""The stages of profile ``quick``: its cases, and its contracts."""
 
 _HEAD = """Kernels that are wrong on purpose (`suites/meta/mutants`) and correct twins beside them, on the cases that
 profile `quick` draws: made by `python -m suites.power --write` (`tox -e power`)."""
@@ -46,12 +49,14 @@ def page(trials: Sequence[Trial], wrong: Mapping[str, Fault], counted: Alarms, n
 def _summary(suite: Sequence[Trial], wrong: Mapping[str, Fault]) -> str:
     stages = Counter(trial.noticed for trial in suite)
     tried = {trial.kernel for trial in suite}
-    seeds = len({trial.seed for trial in suite})
+    times = sorted(Counter((trial.kernel, trial.platform) for trial in suite).values())
+    often = " to ".join(str(one) for one in dict.fromkeys([*times[:1], *times[-1:]])) or "0"
     lines = [
-        f"{len(wrong)} wrong kernels; {len(tried)} were tried here, {seeds} times each with other cases. Of"
+        f"{len(wrong)} wrong kernels; {len(tried)} were tried here, {often} times each with other cases. Of"
         f" {len(suite)} trials {_share(stages['quick'] + stages['contracts'], len(suite))} ended in profile `quick`"
         f" ({_share(stages['quick'], len(suite))} by values, {_share(stages['contracts'], len(suite))} by contracts),"
         f" {_share(stages['standard'], len(suite))} in profile `standard`, {_share(stages[''], len(suite))} nowhere."
+        f" Each kernel counted alike, {100 * _mean_in_quick(suite):.1f} % ended in `quick`."
     ]
     if untried := sorted(set(wrong) - tried):
         names = ", ".join(f"`{name}`" for name in untried)
@@ -62,6 +67,12 @@ def _summary(suite: Sequence[Trial], wrong: Mapping[str, Fault]) -> str:
     if missed := sorted({f"`{trial.kernel}`" for trial in suite if not trial.noticed}):
         lines.append(f"Not noticed with some seed: {', '.join(missed)}.")
     return "\n\n".join(lines)
+
+
+def _mean_in_quick(suite: Sequence[Trial]) -> float:
+    """Return the mean, over kernels on platforms, of the share of trials that ended in profile quick."""
+    grouped = _grouped(suite, lambda trial: f"{trial.kernel}@{trial.platform}").values()
+    return fmean(fmean(trial.noticed in QUICK for trial in tried) for tried in grouped) if grouped else 0.0
 
 
 def _alarms(right: Sequence[Trial], counted: Alarms) -> str:
@@ -97,7 +108,7 @@ def _peers(mutants: Sequence[Trial], right: Sequence[Trial]) -> str:
     held = {trial.kernel for trial in mutants if trial.by == names[0]}
     for name, tried in [("Portolan, quick", quick), *((n, [t for t in mutants if t.by == n]) for n in names)]:
         tried = [trial for trial in tried if not held or trial.kernel in held]
-        noticed = [trial for trial in tried if trial.noticed in STAGES[:2]]
+        noticed = [trial for trial in tried if trial.noticed in QUICK]
         by = SUITE if name.startswith("Portolan") else name
         correct = [trial for trial in right if trial.by == by]
         alarmed = {trial.kernel for trial in correct if trial.noticed}
@@ -113,7 +124,7 @@ def _classes(suite: Sequence[Trial], wrong: Mapping[str, Fault]) -> str:
     rows = []
     for kind, meaning in CLASSES.items():
         tried = grouped.get(kind, [])
-        quick = sum(trial.noticed == "quick" for trial in tried)
+        quick = sum(trial.noticed in QUICK for trial in tried)
         share = _share(quick, len(tried)) if tried else UNSHOWN.get(kind, "")
         rows.append([kind, meaning, kernels[kind], share])
     return table(["class", "what it is", "kernels", "trials noticed in quick"], rows)
@@ -124,7 +135,7 @@ def _kernels(suite: Sequence[Trial], wrong: Mapping[str, Fault]) -> str:
     for kernel, fault in sorted(wrong.items()):
         for platform, tried in sorted(_grouped([t for t in suite if t.kernel == kernel], lambda t: t.platform).items()):
             noticed = [trial for trial in tried if trial.noticed]
-            quick = sum(trial.noticed == "quick" for trial in tried)
+            quick = sum(trial.noticed in QUICK for trial in tried)
             after = f"{median(trial.after for trial in noticed):g}" if noticed else "never"
             checks = Counter(_check(trial) for trial in noticed).most_common(2)
             how = ", ".join(check for check, _ in checks)

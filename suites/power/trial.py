@@ -185,7 +185,7 @@ class Bench:
         """Yield what contracts say on as many cases as they have in a profile, of each dtype in turn."""
         number = 1 if paradigm_of(subject.implementation.paradigm).costly else DEPTHS[depth] // SPARSER
         dtypes = self._dtypes(subject)
-        drawn = [self._drawn(subject, dtype, number + 2, seed, most=BUDGET) for dtype in dtypes]
+        drawn = [self._drawn(subject, dtype, number + 6, seed, most=BUDGET) for dtype in dtypes]
         fit = [[case for case in cases if _size(subject, case) > 1] for cases in drawn]
         in_turn = (case for several in zip_longest(*fit) for case in several if case)
         for case in islice(in_turn, number):
