@@ -76,8 +76,8 @@ def _seen(folder: Path) -> list[str]:
     rows = [_explained(one) for one in found]
     headings = ["implementation", "platform", "of", "what was said", "error / bound", "after", "bit-equal"]
     intro = (
-        "As `python -m suites.explain` printed it there, copied by hand into `docs/explained/`. What a profile measured "
-        "beforehand is named with its words."
+        "As `python -m suites.explain` printed it there, copied by hand into `docs/explained/`. What a profile "
+        "measured beforehand is named with its words."
     )
     return ["## Drifts that were seen", intro, table(headings, rows)] if rows else []
 
