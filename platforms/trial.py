@@ -37,10 +37,12 @@ def _trouble(name: str, device: str) -> str:
         x = torch.tensor([1.0, 2.0, -3.0]).to(getattr(torch, name)).to(device)
         # Nobody adds numbers of one byte as they are.
         doubled = (2 * x.float() if name in FLOAT8S else x + x).cpu().to(torch.float64).tolist()
-        wide = torch.tensor([_WIDE.get(name, 1)]).to(getattr(torch, name)).to(device)
+        number = _WIDE.get(name, 1)
+        widest = torch.float64 if isinstance(number, float) else torch.int64
+        wide = torch.tensor([number], dtype=widest).to(getattr(torch, name)).to(device)
         kept = wide if name in FLOAT8S else wide * torch.ones_like(wide)
-        if (number := kept.cpu().tolist()[0]) != _WIDE.get(name, 1):
-            return f"{_WIDE[name]} times 1 gives {number}: it is kept with fewer bits"
+        if (back := kept.cpu().tolist()[0]) != number:
+            return f"{number} times 1 gives {back}: it is kept with fewer bits"
     except Exception as error:  # whatever it is, it is the reason
         return f"{type(error).__name__}: {error}".splitlines()[0][:200]
     return "" if doubled == doubles(name) else f"1, 2, -3 added to themselves give {doubled}"
