@@ -17,6 +17,7 @@ PREFIX = "profile "
 """What the keys of the environment begin with that this is read from; the platform follows."""
 
 _FIELDS = ("machine", "topic", "subject", "answer", "breaks")
+_LATER = {"breaks": ""}  # what earlier versions did not write, and what that means
 _TITLE = "how platforms compute (python -m platforms profile tells more):"
 _LONGEST = 60
 _SHOWN = 3
@@ -32,11 +33,12 @@ _TOPICS = {
 
 
 def profiles(environment: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    """Return the profile of each platform; raises BundleError for one that is not what runs write."""
+    """Return the profile of each platform, those of earlier versions with what is written since then.
+
+    Raises BundleError for one that is not what runs write.
+    """
     found = {key.removeprefix(PREFIX): value for key, value in environment.items() if key.startswith(PREFIX)}
-    for platform, profile in found.items():
-        _check(platform, profile)
-    return found
+    return {platform: _checked(platform, profile) for platform, profile in found.items()}
 
 
 def render(environment: Mapping[str, Any], *, width: int, full: bool = False) -> str:
@@ -63,15 +65,20 @@ def render(environment: Mapping[str, Any], *, width: int, full: bool = False) ->
     return "\n".join([_TITLE, *lines]) if lines else ""
 
 
-def _check(platform: str, profile: Any) -> None:
+def _checked(platform: str, profile: Any) -> dict[str, Any]:
     right = isinstance(profile, dict) and isinstance(profile.get("extent"), str)
     answers = profile.get("answers") if right else None
     if not isinstance(answers, list):
         raise BundleError(f'"{PREFIX}{platform}" must have an "extent", a text, and "answers", a list')
-    for one in answers:
-        if not isinstance(one, dict) or not all(isinstance(one.get(field), str) for field in _FIELDS):
-            wanted = ", ".join(_FIELDS)
-            raise BundleError(f'an answer in "{PREFIX}{platform}" must have the texts {wanted}, not {plain(str(one))}')
+    return {**profile, "answers": [_answer(platform, one) for one in answers]}
+
+
+def _answer(platform: str, said: Any) -> dict[str, Any]:
+    whole = {**_LATER, **said} if isinstance(said, dict) else {}
+    if not all(isinstance(whole.get(name), str) for name in _FIELDS):
+        wanted = ", ".join(_FIELDS)
+        raise BundleError(f'an answer in "{PREFIX}{platform}" must have the texts {wanted}, not {plain(str(said))}')
+    return whole
 
 
 def _told(answers: list[dict[str, str]]) -> Iterator[str]:

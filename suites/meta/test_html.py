@@ -227,6 +227,21 @@ def test_rules_that_are_broken_and_hardware_that_is_absent_are_told(tmp_path: Pa
     assert "ptxas 12.8" in section(root, "absent").text
 
 
+@pytest.mark.parametrize("kind", ["html", "markdown", "json", "junit", "profiles"])
+def test_profiles_of_earlier_versions_are_read_as_what_they_have(
+    kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Before anything was declared no answer could break it, and before trees were drawn none had evidence."""
+    early = {"machine": "sum/torch/eager", "topic": "order of sums", "subject": "float32", "answer": "pairwise"}
+    late = answer("order of sums", "sequential", tree="(((0 1) 2) 3)")
+    folders = [
+        run(tmp_path / host, record(), host=host, **profile("cpu", said)) for host, said in ((HOME, early), (FAR, late))
+    ]
+    assert main([kind, *map(str, folders)]) == (kind == "profiles")  # that differ on one platform
+    said = capsys.readouterr().out
+    assert kind == "junit" or ("pairwise" in said and "sequential" in said)
+
+
 def test_errors_are_counted_by_share_of_the_bound(tmp_path: Path) -> None:
     several = [record(str(share), share=share) for share in (0.0, 0.0, 0.3, 0.4, 0.9)]
     root = page(tmp_path, run(tmp_path / "1", *several, failed("x", share=float("inf"))))
