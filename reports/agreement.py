@@ -6,10 +6,12 @@ largest first, and how far one of each is from the first of the largest.
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from reports.bundle import BundleError
 from reports.ink import clip, counted, figure, plain
 
 PREFIX = "agreement "
@@ -17,12 +19,13 @@ PREFIX = "agreement "
 
 _SHOWN = 30
 _LONGEST = 60
+_SUBJECT = re.compile(r"[^/@]+/[^/@]+/[^/@]+@.+")
 _TITLE = "agreement (=: bit for bit the same; in brackets the largest difference over the sum of both bounds):"
 
 
 def render(environment: Mapping[str, Any], *, width: int, full: bool = False) -> str:
     """Return the groups of every operation, those of its dtypes that are alike together; "" if none were made."""
-    lines = [line for operation, found in _operations(environment) for line in _lines(operation, found, width)]
+    lines = [line for operation, found in agreements(environment) for line in _lines(operation, found, width)]
     if not lines:
         return ""
     shown = lines if full else lines[:_SHOWN]
@@ -30,10 +33,31 @@ def render(environment: Mapping[str, Any], *, width: int, full: bool = False) ->
     return "\n".join([_TITLE, *shown, *rest])
 
 
-def _operations(environment: Mapping[str, Any]) -> Iterator[tuple[str, list[dict[str, Any]]]]:
+def agreements(environment: Mapping[str, Any]) -> Iterator[tuple[str, list[dict[str, Any]]]]:
+    """Yield each operation that has agreements, and them; raises BundleError for those that are not what runs write."""
     for key in sorted(environment):
         if key.startswith(PREFIX):
-            yield key.removeprefix(PREFIX), environment[key]
+            found = environment[key]
+            if not isinstance(found, list) or not all(map(_sound, found)):
+                raise BundleError(f'"{key}" must be a list of agreements, each a dtype with its groups and pairs')
+            yield key.removeprefix(PREFIX), found
+
+
+def _sound(one: Any) -> bool:
+    try:
+        groups, pairs = one["groups"], one["pairs"]
+        subjects = [subject for group in groups for subject in group]
+        figures = [pair[name] for pair in pairs for name in ("share", "open", "differing")]
+        texts = [one["dtype"], *(pair[name] for pair in pairs for name in ("one", "other", "cause"))]
+    except (TypeError, KeyError):
+        return False
+    return (
+        bool(groups)
+        and all(isinstance(group, list) and group for group in groups)
+        and all(isinstance(subject, str) and _SUBJECT.fullmatch(subject) for subject in subjects)
+        and all(isinstance(figure, (int, float)) for figure in figures)
+        and all(isinstance(text, str) for text in texts)
+    )
 
 
 def _lines(operation: str, found: list[dict[str, Any]], width: int) -> Iterator[str]:

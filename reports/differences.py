@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from reports.agreement import PREFIX, named
+from reports.agreement import agreements, named
 from reports.record import Record, outcome
 
 SUITE = "agreement"
@@ -99,14 +99,14 @@ class _Found:
 
 
 def differences(bundles: Iterable[tuple[Mapping[str, Any], Iterable[Record]]]) -> list[Difference]:
-    """Return the groups of each operation in bundles, given as environments and records."""
+    """Return the groups of each operation in bundles, given as environments and records; raises BundleError."""
     found: dict[tuple[str, str], _Found] = defaultdict(_Found)
     for environment, records in bundles:
-        for key, several in environment.items():
-            for one in several if key.startswith(PREFIX) else ():
-                mine = found[key.removeprefix(PREFIX), one["dtype"]]
-                mine.groups.append(one["groups"])
-                mine.pairs += one["pairs"]
+        for operation, several in agreements(environment):
+            for agreement in several:
+                mine = found[operation, agreement["dtype"]]
+                mine.groups.append(agreement["groups"])
+                mine.pairs += agreement["pairs"]
         for record in records:
             if record.suite == SUITE and record.digest:
                 subject = f"{record.implementation}@{record.platform}"
