@@ -9,11 +9,15 @@ from pathlib import Path
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
+from reports.agreement import named
 from reports.audit import Audit
 from reports.gate import breaches
 from reports.html import pictures
 from reports.html.absent import absent
+from reports.html.agreeing import agreeing
 from reports.html.carryover import carryovers
+from reports.html.cascade import cascade, percent
+from reports.html.portability import Portabilities
 from reports.html.view import Matrix, Moves, Profiles, failures, machines
 from reports.ink import counted, figure, plain
 
@@ -38,9 +42,11 @@ def document(audit: Audit, gate: tuple[str, ...] = ()) -> str:
             moves=Moves.of(audit),
             matrix=Matrix.of(audit),
             profiles=Profiles.of(audit),
+            agreeing=list(agreeing(audit)),
             absent=list(absent(audit)),
             machines=list(machines(audit)),
             carryovers=list(carryovers(audit.heats)),
+            portability=Portabilities.of(audit.heats),
             style=Markup(style),
             script=Markup(script),
             script_digest=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
@@ -61,10 +67,13 @@ def _environment() -> Environment:
         "plain": plain,
         "share": lambda value: "" if value is None else figure(value),
         "percent": lambda value: f"{int(100 * value)} %",
+        "efficiency": percent,
+        "named": named,
         "signed": lambda value: f"{value:+.2g}",
         "tree": pictures.tree,
         "histogram": pictures.histogram,
         "intervals": pictures.intervals,
+        "cascade": cascade,
     }
     environment.globals |= {"counted": counted}
     return environment

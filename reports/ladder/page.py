@@ -15,7 +15,7 @@ from reports.ink import clip, counted
 from reports.ladder.carrying import Way, ways
 from reports.ladder.classes import CLASSES, FASTER, MARGIN, NEUTRAL, OBSTACLES, SLOWER, UNRESOLVED
 from reports.ladder.interval import CONFIDENCE
-from reports.ladder.portability import NATIVE, Question, best, efficiencies, pennycook, shares
+from reports.ladder.portability import NATIVE, Question, best, portabilities, shares
 from reports.ladder.rungs import CERTAIN, Rung, drift, floor, rungs
 from reports.ladder.tuning import carried_settings
 
@@ -207,24 +207,16 @@ class Page:
 
     def portability(self) -> str:
         """Return the performance portability of each paradigm over all devices, by operation and in all."""
-        if len(self.devices) < 2:
+        found = list(portabilities(self.heats))
+        if not found:
             return ""
-        found = {question: efficiencies(answers) for question, answers in self._best.items()}
-        found = {question: figures for question, figures in found.items() if question.size == SIZES[-1]}
-        paradigms = sorted({paradigm for figures in found.values() for paradigm in figures})
-        operations = sorted({(one.operation, one.dtype) for one in found})
-        rows, all_of = [], {paradigm: list[float]() for paradigm in paradigms}
-        for operation, dtype in operations:
-            there = [one for one in found if (one.operation, one.dtype) == (operation, dtype)]
-            if {one.device for one in there} != set(self.devices):
-                continue
-            metric = {one: pennycook([found[question].get(one) for question in there]) for one in paradigms}
-            rows.append([operation, dtype, *(_share(metric[one]) if metric[one] else "0" for one in paradigms)])
-            for one in paradigms:
-                all_of[one].append(metric[one])
-        if not rows:
-            return ""
-        rows.append(["median", "", *(_share(statistics.median(all_of[one])) for one in paradigms)])
+        paradigms = sorted({name for one in found for name in one.efficiencies})
+        metrics = {name: [one.metric(name) for one in found] for name in paradigms}
+        rows = [
+            [one.operation, one.dtype, *(_share(metrics[name][place]) or "0" for name in paradigms)]
+            for place, one in enumerate(found)
+        ]
+        rows.append(["median", "", *(_share(statistics.median(metrics[name])) for name in paradigms)])
         note = "The harmonic mean of efficiencies beside the fastest kernel of each device; 0 where one has no kernel."
         heading = f"{self._mark}Performance portability over {', '.join(self.devices)}"
         return f"{heading}\n\n{self._table(rows, ['operation', 'dtype', *paradigms])}\n\n{note}"

@@ -13,12 +13,14 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from reports import html
 from reports.__main__ import main
+from reports.heat import Arm
 from reports.html.document import MOST_DRIFTS
-from suites.meta.test_carrying import TRUTHS, bundle, two
+from suites.meta.test_carrying import ROUNDS, TRUTHS, bundle, heat, two
 from suites.meta.test_fleet import FAR, HOME, failed, record, run
 
 BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
@@ -217,6 +219,104 @@ def test_optimizations_are_told_with_their_intervals_and_what_becomes_of_them(tm
     assert second < even == 80.0 < first
 
 
+def raced(tmp_path: Path, **seconds: dict[str, float]) -> list[Path]:
+    """Bundles of a device each, named so, on which implementations take exactly so long."""
+    rng = np.random.default_rng(0)
+    folders = []
+    for device, of in seconds.items():
+        arms = [
+            Arm(
+                implementation=f"gemm/{paradigm}/{technique or 'base'}",
+                status="timed",
+                technique=technique,
+                seconds=(each,) * ROUNDS,
+            )
+            for name, each in of.items()
+            for paradigm, _, technique in [name.partition("/")]
+        ]
+        folders.append(bundle(tmp_path / device, [heat(rng, device, {}, arms=arms)]))
+    return folders
+
+
+def test_portability_is_the_harmonic_mean_of_efficiencies_and_is_drawn_as_a_cascade(tmp_path: Path) -> None:
+    timed = {
+        "A": {"cpp": 1.0, "triton": 8.0, "triton/tiles": 2.0},
+        "B": {"cpp": 4.0, "triton": 2.0, "triton/tiles": 1.0},
+        "C": {"triton": 1.0, "triton/tiles": 1.0},
+    }
+    root = section(page(tmp_path, *raced(tmp_path, **timed)), "portability")
+    summary, paradigms, techniques = root.all("table")
+    assert cells(summary) == [
+        ["operation", "dtype", "cpp", "triton"],
+        ["gemm", "float32", "0 %", "75 %"],  # triton: 3 / (2 + 1 + 1)
+        ["median", "", "0 %", "75 %"],
+    ]
+    assert cells(paradigms) == [
+        ["paradigm", "A", "B", "C", "portability"],
+        ["cpp", "100 %", "25 %", "-", "0 %"],
+        ["triton", "50 %", "100 %", "100 %", "75 %"],
+    ]
+    assert cells(techniques)[1:] == [
+        ["none", "100 %", "50 %", "100 %", "75 %"],
+        ["tiles", "50 %", "100 %", "100 %", "75 %"],
+    ]
+    first, _ = root.all("svg", class_="cascade")
+    assert first.attributes["aria-label"].endswith(
+        ": triton 75 %: 100 % on B, 100 % on C, 50 % on A; cpp 0 %: 100 % on A, 25 % on B, none on C"
+    )
+    # From left to right a line falls, to the bottom where nothing ran.
+    lines = [[float(dot.attributes["cy"]) for dot in line.all("circle")] for line in first.all("g")]
+    assert lines == [[8.0, 8.0, 78.0], [8.0, 113.0, 148.0]]
+    assert [line.all("text")[-1].text for line in first.all("g")] == ["triton 75 %", "cpp 0 %"]
+
+
+def test_the_names_of_a_cascade_keep_apart(tmp_path: Path) -> None:
+    """Twelve techniques that are equally slow somewhere end at one point; their names do not."""
+    alike = {f"triton/t{number}": 100.0 for number in range(12)}
+    root = section(page(tmp_path, *raced(tmp_path, A={"cpp": 1.0, **alike}, B={"cpp": 1.0, **alike})), "portability")
+    _, picture = root.all("svg", class_="cascade")
+    height = float(picture.attributes["viewbox"].split()[-1])
+    places = [float(line.all("text")[-1].attributes["y"]) for line in picture.all("g")]
+    assert len(places) == 13
+    assert all(later - earlier >= 14.0 for earlier, later in pairwise(places))
+    assert places[-1] < height
+
+
+def test_one_device_has_no_portability(tmp_path: Path) -> None:
+    root = page(tmp_path, *raced(tmp_path, A={"cpp": 1.0, "triton": 2.0}))
+    assert root.all("section", id="portability") == root.all("svg", class_="cascade") == []
+
+
+def agreed(*groups: list[str], operation: str = "gemm", **pair: Any) -> dict[str, Any]:
+    known = {"one": groups[0][0], "other": groups[-1][0], "open": 0, "differing": 1, "cause": "", **pair}
+    found = {"dtype": "float32", "cases": 1, "groups": list(groups), "pairs": [known] if pair else []}
+    return {f"agreement {operation}": [found]}
+
+
+def test_groups_of_equal_outputs_are_told_of_each_machine_s_last_run(tmp_path: Path) -> None:
+    eager, fused, unrolled = "gemm/torch/eager@cpu", "gemm/triton/fused@cpu", "gemm/triton/unrolled@cpu"
+    folders = [
+        run(tmp_path / "1", record(), started="2026-01-01", **agreed([eager, fused, unrolled])),
+        run(tmp_path / "2", record(), started="2026-01-02", **agreed([eager], [fused, unrolled], share=1.5)),
+        run(tmp_path / "3", record(), started="2026-01-03", **agreed(["gemm/torch/eager@card"])),
+        run(tmp_path / "4", record(), host=FAR, **agreed([eager, fused], [unrolled], share=0.5, cause="tf32")),
+    ]
+    here, there = section(page(tmp_path, *folders), "agreement").all("table")
+    assert [table.one("caption").text for table in (here, there)] == [
+        f"Groups of equal outputs on {host}" for host in (HOME, FAR)
+    ]
+    assert cells(here)[1:] == [
+        ["gemm", "float32", "triton/fused,unrolled@cpu", "", ""],
+        ["gemm", "float32", "torch/eager@card", "", ""],
+        ["gemm", "float32", "torch/eager@cpu", "1.50", ""],
+    ]
+    assert [one.text for one in here.all("td", class_="number fail")] == ["1.50"]
+    assert cells(there)[1:] == [
+        ["gemm", "float32", "torch/eager@cpu = triton/fused@cpu", "", ""],
+        ["gemm", "float32", "triton/unrolled@cpu", "0.50", "tf32"],
+    ]
+
+
 def test_rules_that_are_broken_and_hardware_that_is_absent_are_told(tmp_path: Path) -> None:
     broken = {**answer("operands of products", "tf32, truncated"), "breaks": "declares ieee, and takes tf32"}
     compiled = {"compilers": ["ptxas 12.8"], "headings": ["target", "fits"], "rows": [["sm_120", 3]], "remarks": ["a"]}
@@ -261,6 +361,7 @@ def test_nothing_in_a_bundle_becomes_markup_or_is_fetched(tmp_path: Path) -> Non
         unrun=[[HOSTILE, HOSTILE]],
         portolan=HOSTILE,
         **profile("<i>cpu", answer(HOSTILE, HOSTILE, tree=HOSTILE)),
+        **agreed([f"gemm/torch/<b>@{HOSTILE}"], ["gemm/a/b@c"], operation=HOSTILE, share=1, cause=HOSTILE),
     )
     root = page(tmp_path, one, run(tmp_path / "2", record(platform="<i>cpu"), host="other", started=HOSTILE))
     assert root.all("img") == root.all("b") == root.all("i") == []
@@ -340,6 +441,7 @@ def test_a_browser_opens_it_and_its_filters_work(tmp_path: Path) -> None:
 
 def test_facts_that_no_run_writes_are_one_clear_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     odd: dict[str, Any] = {"profile cpu": {"extent": "brief", "answers": ["fast"]}, "targets": {"rows": 3}}
+    odd |= {"agreement gemm": [{"dtype": "float32", "groups": [["gemm"]], "pairs": []}]}
     for number, (name, said) in enumerate(odd.items()):
         bundle = run(tmp_path / str(number), record(), **{name: said})
         assert main(["html", str(bundle), "--out", str(tmp_path / "audit.html")]) == 2
