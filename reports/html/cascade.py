@@ -6,10 +6,11 @@ from collections.abc import Sequence
 
 from markupsafe import Markup
 
-from reports.ink import plain
+from reports.ink import clip, plain
 from reports.ladder.portability import Portability
 
-_LEFT, _TOP, _WIDTH, _HEIGHT = 42.0, 8.0, 320.0, 140.0  # where the plot is, beside its words
+_LEFT, _TOP, _WIDTH, _HEIGHT = 42.0, 8.0, 200.0, 140.0  # where the plot is, beside its words
+_LONGEST = 26
 _LINE = 14.0  # from one line of words to the next
 _STROKES = 6  # how many the style tells apart
 
@@ -24,9 +25,7 @@ def cascade(one: Portability) -> Markup:
     name and its performance portability; where a device has no kernel it is at 0.
     """
     lines = {
-        f"{plain(name)} {percent(one.metric(name))}": sorted(
-            ((share or 0.0, plain(device)) for device, share in shares.items()), key=lambda point: -point[0]
-        )
+        name: sorted(((share or 0.0, plain(device)) for device, share in shares.items()), key=lambda point: -point[0])
         for name, shares in one.efficiencies.items()
     }
     ends = sorted(lines.items(), key=lambda line: -line[1][-1][0])
@@ -37,10 +36,13 @@ def cascade(one: Portability) -> Markup:
         # Names are kept from covering each other, and from leaving the picture.
         lowest = _TOP + height - _LINE * (len(ends) - 1 - number)
         row = min(max(_TOP + height * (1 - points[-1][0]), row + _LINE), lowest)
-        parts.append(_line(name, points, height, row, number % _STROKES))
-    label = "; ".join(f"{name}: {', '.join(map(_said, points))}" for name, points in ends)
+        title = f"{clip(plain(name), _LONGEST)} {percent(one.metric(name))}"
+        parts.append(_line(title, points, height, row, number % _STROKES))
+    label = "; ".join(
+        f"{plain(name)} {percent(one.metric(name))}: {', '.join(map(_said, points))}" for name, points in ends
+    )
     return Markup(
-        '<svg class="cascade" viewBox="0 0 560 {:.0f}" role="img" aria-label="portability, and efficiencies from best '
+        '<svg class="cascade" viewBox="0 0 460 {:.0f}" role="img" aria-label="portability, and efficiencies from best '
         'to worst: {}">{}</svg>'
     ).format(height + 30, label, Markup("").join(parts))
 
