@@ -70,6 +70,11 @@ class Audit:
         return sorted({cell.implementation for cell in self.cells})
 
     @property
+    def judged(self) -> bool:
+        """Whether anything passed or failed."""
+        return any(cell.outcome != "none" for cell in self.cells)
+
+    @property
     def failures(self) -> list[FleetCell]:
         """The cells that fail, the worst verdicts of many cases first."""
         return sorted((cell for cell in self.cells if cell.outcome == "fail"), key=lambda cell: -cell.failed)

@@ -40,7 +40,8 @@ def _verdict(audit: Audit, gate: tuple[str, ...]) -> str:
     gated = (
         f"\n\n**The gate is not met** ({'; '.join(broken)})." if broken else ("\n\nThe gate is met." if gate else "")
     )
-    return f"## Portolan: {'failed' if broken or audit.failures else 'passed'}\n\n{said}{gated}"
+    ended = "failed" if broken or audit.failures else "passed" if audit.judged else "nothing was judged"
+    return f"## Portolan: {ended}\n\n{said}{gated}"
 
 
 def _table(audit: Audit) -> str:
@@ -57,7 +58,7 @@ def _table(audit: Audit) -> str:
     failing = sum(any("**" in text for text in row) for row in rows)
     shown = rows[: max(_SHOWN, failing)]
     more = f"\n\nand {counted(len(rows) - len(shown), 'more operation')}" if len(shown) < len(rows) else ""
-    return _rendered(["operation", *audit.places], shown) + more
+    return _rendered(["operation", *audit.places], shown) + more if rows else ""
 
 
 def _summed(cells: Sequence[FleetCell]) -> str:

@@ -37,8 +37,8 @@ for (const form of all(".filters")) {
   form.hidden = false;
   form.addEventListener("input", filter);
   form.addEventListener("submit", (event) => event.preventDefault());
+  filter();
 }
-filter();
 window.addEventListener("hashchange", reveal);
 reveal();
 

@@ -439,6 +439,18 @@ def test_a_browser_opens_it_and_its_filters_work(tmp_path: Path) -> None:
     assert form.one("output").text == "2 of 2 implementations"
 
 
+def test_what_judged_nothing_does_not_pass(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    empty = run(tmp_path / "1", unrun=[["amd", "no device"]])
+    idle = run(tmp_path / "2", record(verdict="unsupported", share=None, rms_ulp=None, bias_ulp=None))
+    for folder, sections in ((empty, ["unrun", "machines"]), (idle, ["results", "machines"])):
+        root = page(tmp_path, folder)
+        title = root.one("h1")
+        assert (title.text, title.attributes["class"]) == ("Nothing was judged", "")
+        assert [one.attributes["id"] for one in root.all("section")] == sections
+        assert main(["markdown", str(folder)]) == 0
+        assert capsys.readouterr().out.startswith("## Portolan: nothing was judged\n")
+
+
 def test_facts_that_no_run_writes_are_one_clear_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     odd: dict[str, Any] = {"profile cpu": {"extent": "brief", "answers": ["fast"]}, "targets": {"rows": 3}}
     odd |= {"agreement gemm": [{"dtype": "float32", "groups": [["gemm"]], "pairs": []}]}
