@@ -52,7 +52,7 @@ def _sound(one: Any) -> bool:
     except (TypeError, KeyError):
         return False
     return (
-        bool(groups)
+        isinstance(groups, list)
         and all(isinstance(group, list) and group for group in groups)
         and all(isinstance(subject, str) and _SUBJECT.fullmatch(subject) for subject in subjects)
         and all(isinstance(figure, (int, float)) for figure in figures)
@@ -63,7 +63,8 @@ def _sound(one: Any) -> bool:
 def _lines(operation: str, found: list[dict[str, Any]], width: int) -> Iterator[str]:
     alike: dict[str, list[dict[str, Any]]] = {}
     for one in found:
-        alike.setdefault(str(one["groups"]), []).append(one)
+        if one["groups"]:  # none where nothing was answered
+            alike.setdefault(str(one["groups"]), []).append(one)
     for several in alike.values():
         text = f"{operation}, {' '.join(one['dtype'] for one in several)}: {_groups(several)}"
         yield from textwrap.wrap(text, width, initial_indent="  ", subsequent_indent="    ", break_long_words=False)

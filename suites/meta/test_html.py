@@ -288,9 +288,10 @@ def test_one_device_has_no_portability(tmp_path: Path) -> None:
 
 
 def agreed(*groups: list[str], operation: str = "gemm", **pair: Any) -> dict[str, Any]:
-    known = {"one": groups[0][0], "other": groups[-1][0], "open": 0, "differing": 1, "cause": "", **pair}
-    found = {"dtype": "float32", "cases": 1, "groups": list(groups), "pairs": [known] if pair else []}
-    return {f"agreement {operation}": [found]}
+    """What a run says of groups, and of the first and the last of them if it says anything."""
+    known = {"open": 0, "differing": 1, "cause": "", **pair}
+    pairs = [{"one": groups[0][0], "other": groups[-1][0], **known}] if pair else []
+    return {f"agreement {operation}": [{"dtype": "float32", "cases": 1, "groups": list(groups), "pairs": pairs}]}
 
 
 def test_groups_of_equal_outputs_are_told_of_each_machine_s_last_run(tmp_path: Path) -> None:
@@ -299,6 +300,7 @@ def test_groups_of_equal_outputs_are_told_of_each_machine_s_last_run(tmp_path: P
         run(tmp_path / "1", record(), started="2026-01-01", **agreed([eager, fused, unrolled])),
         run(tmp_path / "2", record(), started="2026-01-02", **agreed([eager], [fused, unrolled], share=1.5)),
         run(tmp_path / "3", record(), started="2026-01-03", **agreed(["gemm/torch/eager@card"])),
+        run(tmp_path / "nobody", record(), **agreed(operation="sum")),
         run(tmp_path / "4", record(), host=FAR, **agreed([eager, fused], [unrolled], share=0.5, cause="tf32")),
     ]
     here, there = section(page(tmp_path, *folders), "agreement").all("table")
