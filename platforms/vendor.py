@@ -60,6 +60,8 @@ class Vendor:
         visible: the environment variable that lists the devices a process may use.
         collective: its backend of torch.distributed.
         graph: the class of ``torch.<kind>`` that holds a captured graph, "" where none is known.
+        native: the paradigm of its own compiler for C++, of :data:`kernels.toolchains.native.COMPILERS`; "" where
+            there is none, or it is CUDA's.
         modules, attributes, environment, files: what a probe must look at for ``sign``.
         products: how torch multiplies matrices of float32 if nobody says otherwise.
         triton: what Triton takes there if nobody says otherwise: "warps", "stages", "dot" (precisions of float32).
@@ -80,6 +82,7 @@ class Vendor:
     visible: str = ""
     collective: str = ""
     graph: str = ""
+    native: str = ""
     modules: tuple[str, ...] = ()
     attributes: tuple[str, ...] = ()
     environment: tuple[str, ...] = ()

@@ -22,6 +22,7 @@ class Amd(Accelerator):
 
     name: str = "amd"
     device: str = "cuda:0"
+    paradigms: tuple[str, ...] = ("torch", "inductor", "triton", "ninetoothed", "cuda", "hip")
     vendor: ClassVar[Vendor] = Vendor(
         name="amd",
         title="AMD (ROCm)",
@@ -32,6 +33,7 @@ class Amd(Accelerator):
         visible="HIP_VISIBLE_DEVICES",
         collective="nccl",
         graph="CUDAGraph",
+        native="hip",
         environment=("CUDA_VISIBLE_DEVICES",),
         triton={"warps": "4", "dot": "ieee, and nothing else"},
         dtypes={"float8_e4m3fn": "the matrix units before gfx950 have e4m3fnuz instead, whose largest number is 240"},
@@ -45,6 +47,6 @@ class Amd(Accelerator):
             Gap("a dot that asks for tf32 does not compile", "FlagTree, third_party/amd"),
             Gap("layer norm with more than 64 elements a lane is 3 to 86 times slower on RDNA 4", "FlagGems, _amd"),
         ),
-        guesses=("16 waves a block",),
+        guesses=("16 waves a block", "every flag of hipcc, and the header by which it reads CUDA C++"),
         setup=("use the torch and triton of the ROCm image; `pip install torch` would put a CUDA build in its place",),
     )

@@ -27,6 +27,7 @@ class Cambricon(Accelerator):
         visible="MLU_VISIBLE_DEVICES",
         collective="cncl",
         graph="MLUGraph",
+        native="bang",
         products="torch.backends.mlu.matmul.allow_tf32; the flags of torch.backends.cuda are ignored",
         triton={"warps": "1", "stages": "0", "dot": "tf32 (ieee alone before isa 500)"},
         dtypes={
@@ -49,6 +50,7 @@ class Cambricon(Accelerator):
             "how many programs of Triton one launch may have",
             "bytes of NRAM that Triton gives to a tile",
             "torch.mlu.mem_get_info",
+            "every flag of cncc, and the trial of BANG C",
         ),
         setup=(
             "use the torch, torch_mlu and triton of the NeuWare image; install none by pip",

@@ -24,7 +24,7 @@ class Metax(Accelerator):
 
     name: str = "metax"
     device: str = "cuda:0"
-    paradigms: tuple[str, ...] = ("torch", "inductor", "triton", "ninetoothed", "maca")
+    paradigms: tuple[str, ...] = ("torch", "inductor", "triton", "ninetoothed", "cuda", "maca")
     vendor: ClassVar[Vendor] = Vendor(
         name="metax",
         title="MetaX (MXMACA)",
@@ -35,6 +35,7 @@ class Metax(Accelerator):
         visible="MACA_VISIBLE_DEVICES",
         collective="nccl",
         graph="CUDAGraph",
+        native="maca",
         environment=("MACA_PATH",),
         triton={"warps": "4", "stages": "3", "dot": "tf32"},
         cards=(
@@ -57,7 +58,10 @@ class Metax(Accelerator):
             Gap("without MACA_PATH its Triton ends with a TypeError", "FlagTree, third_party/metax"),
             Gap("loops that wait for another program's flag hang", "FlagSparse, MACA.md 5"),
         ),
-        guesses=("whether 16 warps a block run (its compiler says so) or 8 (FlagGems)",),
+        guesses=(
+            "whether 16 warps a block run (its compiler says so) or 8 (FlagGems)",
+            "every flag of mxcc, the header by which it reads CUDA C++, and its default architecture",
+        ),
         setup=(
             "use the torch and triton of the MXMACA image (torch 2.8.0+metax and its kin); install neither by pip",
             "export MACA_PATH=/opt/maca",

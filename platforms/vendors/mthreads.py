@@ -15,7 +15,7 @@ class MooreThreads(Accelerator):
 
     name: str = "mthreads"
     device: str = "musa:0"
-    paradigms: tuple[str, ...] = ("torch", "inductor", "triton", "ninetoothed", "musa")
+    paradigms: tuple[str, ...] = ("torch", "inductor", "triton", "ninetoothed", "cuda", "musa")
     vendor: ClassVar[Vendor] = Vendor(
         name="mthreads",
         title="Moore Threads (MUSA)",
@@ -27,6 +27,7 @@ class MooreThreads(Accelerator):
         visible="MUSA_VISIBLE_DEVICES",
         collective="mccl",
         graph="MUSAGraph",
+        native="musa",
         products="tf32, unless it is switched off",
         triton={"warps": "4", "dot": "tf32"},
         dtypes={
@@ -56,6 +57,7 @@ class MooreThreads(Accelerator):
         guesses=(
             "whether 4 warps a block are the most (FlagGems), or 32 (its code generator)",
             "torch.musa.mem_get_info",
+            "every flag of mcc, and the header by which it reads CUDA C++",
         ),
         setup=(
             "use the torch (2.7.1 exactly, for torch_musa), torch_musa and triton of its image; install none by pip",

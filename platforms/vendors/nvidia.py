@@ -104,12 +104,11 @@ class Nvidia(Accelerator):
         torch.cuda._sleep(_A_WHILE)
 
     def capabilities(self) -> dict[str, str]:
-        from platforms.cuda_trial import lacking_in_cuda
         from platforms.tilelang_trial import lacking_in_tilelang
 
         # One kernel says whether its compiler is here; each takes that compiler, which knows all dtypes, seconds.
         tilelang = lacking_in_tilelang(self.device, ("float32",))
-        return {**super().capabilities(), **lacking_in_cuda(self.device), **tilelang}
+        return {**super().capabilities(), **tilelang}
 
     def findings(self) -> Iterable[Damage]:
         try:

@@ -21,12 +21,13 @@ class BuildError(Exception):
     """A compiler refused a source; the message holds the command and what it said."""
 
 
-def build(sources: Sequence[Path], command: Sequence[str]) -> Path:
+def build(sources: Sequence[Path], command: Sequence[str], headers: Sequence[Path] = ()) -> Path:
     """Return the file that ``command`` makes of ``sources``; raises BuildError.
 
-    Processes that ask for the same at the same time wait for one of them, and none sees a file that is not whole.
+    ``headers`` are what they include beside those of :data:`INCLUDE`. Processes that ask for the same at the same time
+    wait for one of them, and none sees a file that is not whole.
     """
-    made = folder() / _key(sources, command)
+    made = folder() / _key([*sources, *headers], command)
     if made.exists():
         return made
     with alone(made.with_suffix(".lock")):

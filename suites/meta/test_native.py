@@ -1,0 +1,234 @@
+"""Vendors' compilers, none of which is here: what they would be told, by stand-ins that write it down and compile."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+import torch
+
+import kernels
+from kernels.toolchains.cache import CACHE
+from kernels.toolchains.cxx.build import INCLUDE, BuildError
+from kernels.toolchains.native import COMPILERS, DIALECTS, VARIABLE, NativeSource, chosen, library
+from platforms.native_trial import lacking_in_native
+from platforms.vendors.amd import Amd
+from platforms.vendors.cambricon import Cambricon
+from platforms.vendors.metax import Metax
+from platforms.vendors.mthreads import MooreThreads
+
+SOURCES = Path(__file__).parent / "native_sources"
+ARCHITECTURES = {"cuda": "sm_90", "hip": "gfx942", "maca": "", "musa": "mp_31", "bang": "compute_50"}
+HOMES = {
+    "cuda": ("CUDA_HOME", "bin/nvcc"),
+    "hip": ("ROCM_PATH", "bin/hipcc"),
+    "maca": ("MACA_PATH", "mxgpu_llvm/bin/mxcc"),
+    "musa": ("MUSA_HOME", "bin/mcc"),
+    "bang": ("NEUWARE_HOME", "bin/cncc"),
+}
+TOLD = {
+    "cuda": "-O3 -std=c++17 -x cu -arch=sm_90 -shared -Xcompiler -fPIC",
+    "hip": "-O3 -std=c++17 -x hip --offload-arch=gfx942 -shared -fPIC",
+    "maca": "-O3 -std=c++17 -x maca -shared -fPIC --maca-path=HOME",
+    "musa": "-O3 -std=c++17 -x musa --offload-arch=mp_31 -shared -fPIC "
+    "-IHOME/include -LHOME/lib -Wl,--no-as-needed -lmusart",
+    "bang": "-O3 -std=c++17 --bang-arch=compute_50 --shared -fPIC "
+    "-IHOME/include -LHOME/lib64 -Wl,--no-as-needed -lcnrt -lstdc++",
+}
+STREAM = 4096
+DEVICES: dict[str, tuple[str, str, Any]] = {
+    "cuda": ("cuda", "get_device_capability", (9, 0)),
+    "hip": ("cuda", "get_device_properties", SimpleNamespace(gcnArchName="gfx942:sramecc+:xnack-")),
+    "maca": ("cuda", "get_device_capability", (8, 0)),
+    "musa": ("musa", "get_device_capability", (3, 1)),
+    "bang": ("mlu", "get_device_capability", (5, 0)),
+}
+"""The type of a paradigm's devices in torch, and how one of them answers about its architecture."""
+
+# It stands for every compiler: what it was told, and a library for the processor of the source that lies beside it.
+STAND_IN = """#!{python}
+import json, pathlib, subprocess, sys
+told = sys.argv[1:]
+if told == ["--version"]:
+    sys.exit(print("stand-in {compiler}"))
+pathlib.Path({record!r}).write_text(json.dumps(told))
+out = told[told.index("-o") + 1]
+sys.exit(subprocess.call(["g++", "-std=c++17", "-shared", "-fPIC", "-I{include}", {source!r}, "-o", out]))
+"""
+
+
+class Toolkit:
+    """A vendor's toolkit with a stand-in for its compiler, named by its variable, beside a PATH without one."""
+
+    def __init__(self, folder: Path, paradigm: str, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.home, self.record, self.paradigm = folder / "toolkit", folder / "told.json", paradigm
+        self.variable, within = HOMES[paradigm]
+        self.compiler = self.home / within
+        self.compiler.parent.mkdir(parents=True)
+        source = SOURCES / "stand_in.cpp"
+        self.compiler.write_text(
+            STAND_IN.format(
+                python=sys.executable,
+                compiler=self.compiler.name,
+                record=str(self.record),
+                include=INCLUDE,
+                source=str(source),
+            )
+        )
+        self.compiler.chmod(0o755)
+        monkeypatch.setenv(CACHE, str(folder / "cache"))
+        monkeypatch.setenv(self.variable, str(self.home))
+
+    def told(self) -> list[str]:
+        """What the compiler was told, without the headers of every build, the source and the output."""
+        said: list[str] = json.loads(self.record.read_text())
+        assert (said[-4], said[-2]) == (f"-I{INCLUDE}", "-o")
+        return said[:-4]
+
+
+@pytest.fixture(params=list(COMPILERS))
+def paradigm(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest.fixture
+def bare(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A machine that has no vendor's compiler, whatever this one has."""
+    tools = tmp_path / "tools"
+    tools.mkdir()
+    for name in ("g++", "as", "ld"):
+        (tools / name).symlink_to(shutil.which(name) or pytest.skip(f"needs {name}"))
+    monkeypatch.setenv("PATH", str(tools))
+    for one in COMPILERS.values():
+        for variable in one.home:
+            monkeypatch.delenv(variable, raising=False)
+
+
+@dataclass(frozen=True)
+class Device:
+    type: str
+    index: int = 0
+
+
+class Elsewhere:
+    """A tensor that says it is on another device; its memory is the processor's."""
+
+    def __init__(self, tensor: torch.Tensor, device: Device) -> None:
+        self.tensor, self.device = tensor, device
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.tensor, name)
+
+
+def device_of(paradigm: str, monkeypatch: pytest.MonkeyPatch) -> Device:
+    """A device of the paradigm, which torch knows as far as a source asks of it."""
+    kind, answer, value = DEVICES[paradigm]
+    stream = SimpleNamespace(**{f"{kind}_stream": STREAM})
+    namespace = SimpleNamespace(current_device=lambda: 0, current_stream=lambda: stream)
+    setattr(namespace, answer, lambda device: value)
+    monkeypatch.setattr(torch, kind, namespace, raising=False)
+    return Device(kind)
+
+
+def test_a_compiler_is_told_what_its_row_says_and_what_it_makes_is_called(
+    bare: None, paradigm: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    toolkit = Toolkit(tmp_path, paradigm, monkeypatch)
+    device = device_of(paradigm, monkeypatch)
+    source = tmp_path / "kernels.py"
+    source.with_suffix(COMPILERS[paradigm].suffix).write_text("// what the stand-in does not read\n")
+    numbers = torch.tensor([1.5, -2.0]), torch.zeros(2), torch.zeros(1, dtype=torch.int64)
+    NativeSource(source, paradigm).call("doubled", *[Elsewhere(one, device) for one in numbers])  # type: ignore[misc]
+    assert toolkit.told() == TOLD[paradigm].replace("HOME", str(toolkit.home)).split()
+    assert numbers[1].tolist() == [3.0, -4.0]
+    assert numbers[2].tolist() == [STREAM]
+
+
+@pytest.mark.parametrize("paradigm", ["hip", "maca", "musa"])
+def test_cuda_sources_are_read_through_the_header_of_the_paradigm(
+    bare: None, paradigm: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    toolkit = Toolkit(tmp_path, paradigm, monkeypatch)
+    source = tmp_path / "cuda.cu"
+    source.write_text("")
+    library(source, paradigm, ARCHITECTURES[paradigm])
+    assert toolkit.told()[-3:] == [f"-I{DIALECTS}", "-include", str(DIALECTS / f"{paradigm}.hpp")]
+
+
+def test_a_compiler_that_is_missing_is_one_reason_that_says_what_helps(
+    bare: None, paradigm: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one = replace(COMPILERS[paradigm], folder=str(tmp_path / "nowhere"))
+    monkeypatch.setitem(COMPILERS, paradigm, one)
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    places = ", ".join([*one.home, one.folder]) + (" or a package of pip" if one.package else "")
+    device = device_of(paradigm, monkeypatch)
+    with pytest.raises(BuildError) as raised:
+        NativeSource(__file__, paradigm).call("doubled", Elsewhere(torch.zeros(1), device))  # type: ignore[arg-type]
+    assert str(raised.value) == (
+        f"there is no {' or '.join(one.names)}: not on PATH, not in {places}; "
+        f"install the vendor's toolkit, or name its folder: export {one.home[0]}=..."
+    )
+
+
+def test_a_paradigm_without_a_compiler_is_named() -> None:
+    with pytest.raises(ValueError, match="no compiler is known for 'tops'; there are those of cuda, hip, maca, musa, "):
+        NativeSource(__file__, "tops")
+
+
+@pytest.mark.parametrize("kind", [Amd, Metax, MooreThreads, Cambricon], ids=lambda one: one.vendor.name)
+def test_a_vendor_runs_its_own_paradigm_and_tries_it(kind: Any) -> None:
+    native = kind.vendor.native
+    assert native in kind().paradigms
+    lacking = lacking_in_native(native, "cpu")
+    assert list(lacking) == [native], "on a processor nothing of it runs, for one reason"
+
+
+def test_a_vendor_has_cuda_sources_compiled_by_its_own_compiler(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(VARIABLE, "cuda")
+    Metax().prepare()
+    assert chosen() == "maca"
+
+
+SHUFFLES = {
+    "hip": "template <typename T> __device__ T __shfl(T, int, int);\n"
+    "template <typename T> __device__ T __shfl_xor(T, int, int);\n"
+    "hipError_t hipGetLastError();\nconst char *hipGetErrorString(hipError_t);\n",
+    "maca": "PORTOLAN_RUNTIME(mc)\nPORTOLAN_SHUFFLES(unsigned long long)\n",
+    "musa": "PORTOLAN_RUNTIME(musa)\nPORTOLAN_SHUFFLES(unsigned)\n",
+}
+RUNTIMES = {"hip": "hip/hip_runtime.h", "maca": "mc_runtime.h", "musa": "musa_runtime.h"}
+CLANG = shutil.which("clang-19") or shutil.which("clang")
+
+
+@pytest.mark.skipif(not CLANG, reason="needs clang")
+@pytest.mark.parametrize("paradigm", ["hip", "maca", "musa"])
+@pytest.mark.parametrize("operation", ["attention", "dequant_gemm"])
+def test_sources_of_the_catalogue_mean_something_under_the_names_of_another_runtime(
+    operation: str, paradigm: str, tmp_path: Path
+) -> None:
+    """Clang reads them for the host, with declarations that stand for the runtime: nothing is known of its compiler."""
+    runtime = tmp_path / RUNTIMES[paradigm]
+    runtime.parent.mkdir(exist_ok=True)
+    runtime.write_text(f'#pragma once\n#include "{SOURCES / "runtime.hpp"}"\n{SHUFFLES[paradigm]}')
+    source = Path(kernels.__file__).parent / operation / "cuda.cu"
+    ended = read(source, paradigm, [f"-I{tmp_path}", *(() if paradigm == "hip" else ("-U__HIP__",))])
+    assert ended.returncode == 0, ended.stderr[:2000]
+
+
+def read(source: Path, paradigm: str, more: Sequence[str]) -> subprocess.CompletedProcess[str]:
+    """What clang, as a compiler of HIP for the host alone, says of ``source`` read through a paradigm's header."""
+    dialect = shlex.split(f"-I{DIALECTS} -include {DIALECTS / f'{paradigm}.hpp'} -I{INCLUDE}")
+    flags = shlex.split("-x hip --cuda-host-only -nogpuinc -nogpulib -fsyntax-only -std=c++17")
+    return subprocess.run(
+        [str(CLANG), *flags, *more, *dialect, str(source)], capture_output=True, text=True, check=False
+    )
