@@ -98,5 +98,5 @@ def clang() -> str:
 
 
 def nvcc() -> str:
-    """Return the path of nvcc: on PATH, in the toolkit's folder, or in a package of pip; raises BuildError."""
+    """Return the path of nvcc: in the toolkit's folder, on PATH, or in a package of pip; raises BuildError."""
     return compiler("cuda")

@@ -78,7 +78,7 @@ COMPILERS = {
         source="met",
     ),
     "hip": Compiler(
-        names=("hipcc", "amdclang++"),
+        names=("hipcc",),
         home=("ROCM_PATH", "HIP_PATH"),
         folder="/opt/rocm",
         flags=(*_OPTIMIZED, "-x", "hip"),
@@ -161,7 +161,6 @@ def for_device(source: Path, paradigm: str, device: torch.device) -> Path:
     return library(source, paradigm, architecture(paradigm, device))
 
 
-@functools.cache
 def library(source: Path, paradigm: str, architecture: str) -> Path:
     """Return the shared library that the paradigm's compiler makes of ``source``; raises BuildError."""
     one = COMPILERS[paradigm]
@@ -196,7 +195,7 @@ _CAPABILITIES = {"cuda": "sm_{}{}", "musa": "mp_{}{}", "bang": "compute_{}{}"}
 
 
 def compiler(paradigm: str) -> str:
-    """Return the path of a compiler: on PATH, in its toolkit's folder, or in a package of pip.
+    """Return the path of a compiler: in the folder that a variable names, on PATH, or where its toolkit usually lies.
 
     Raises BuildError, which says what was looked for and what helps.
     """
@@ -204,20 +203,18 @@ def compiler(paradigm: str) -> str:
     found = next((path for path in _candidates(one) if path.is_file()), None)
     if found is not None:
         return str(found)
-    places = ", ".join([*one.home, one.folder]) + (" or a package of pip" if one.package else "")
+    places = f"{', '.join(one.home)}, on PATH, in {one.folder}{' or a package of pip' if one.package else ''}"
     raise BuildError(
-        f"there is no {' or '.join(one.names)}: not on PATH, not in {places}; "
+        f"there is no {' or '.join(one.names)}: not in {places}; "
         f"install the vendor's toolkit, or name its folder: export {one.home[0]}=..."
     )
 
 
 def _candidates(one: Compiler) -> Iterator[Path]:
-    for name in one.names:
-        if on_path := shutil.which(name):
-            yield Path(on_path)
-    named = [os.environ[variable] for variable in one.home if os.environ.get(variable)]
-    for folder in [*named, one.folder]:
-        yield from (Path(folder) / within / name for within in one.within for name in one.names)
+    # What somebody names goes before PATH, where other programs may have the same name: MATLAB has an mcc too.
+    yield from _within(one, *_named(one))
+    yield from (Path(found) for name in one.names if (found := shutil.which(name)))
+    yield from _within(one, one.folder)
     packages = importlib.util.find_spec(one.package) if one.package else None
     for folder in packages.submodule_search_locations or () if packages else ():
         yield from (path for name in one.names for path in sorted(Path(folder).glob(f"*/bin/{name}")))
@@ -225,12 +222,19 @@ def _candidates(one: Compiler) -> Iterator[Path]:
 
 def _home(one: Compiler, found: str) -> Path:
     """Return the toolkit's folder: as a variable names it, or the one that holds the compiler."""
-    named = next((os.environ[variable] for variable in one.home if os.environ.get(variable)), None)
-    if named:
+    for named in _named(one):
         return Path(named)
     folder = Path(found).resolve().parent
-    within = next((within for within in one.within if folder.match(within)), one.within[0])
+    within = next((within for within in one.within if folder.match(within)), "bin")
     return folder.parents[len(Path(within).parts) - 1]
+
+
+def _named(one: Compiler) -> list[str]:
+    return [os.environ[variable] for variable in one.home if os.environ.get(variable)]
+
+
+def _within(one: Compiler, *folders: str) -> Iterator[Path]:
+    yield from (Path(folder) / within / name for folder in folders for within in one.within for name in one.names)
 
 
 @functools.cache

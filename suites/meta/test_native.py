@@ -19,7 +19,7 @@ import torch
 import kernels
 from kernels.toolchains.cache import CACHE
 from kernels.toolchains.cxx.build import INCLUDE, BuildError
-from kernels.toolchains.native import COMPILERS, DIALECTS, VARIABLE, NativeSource, chosen, library
+from kernels.toolchains.native import COMPILERS, DIALECTS, VARIABLE, NativeSource, chosen, compiler, library
 from platforms.native_trial import lacking_in_native
 from platforms.vendors.amd import Amd
 from platforms.vendors.cambricon import Cambricon
@@ -153,6 +153,31 @@ def test_a_compiler_is_told_what_its_row_says_and_what_it_makes_is_called(
     assert numbers[2].tolist() == [STREAM]
 
 
+@pytest.mark.parametrize("paradigm", ["maca", "musa", "bang"])
+def test_a_toolkit_that_nobody_names_is_where_the_compiler_on_path_lies(
+    bare: None, paradigm: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    toolkit = Toolkit(tmp_path, paradigm, monkeypatch)
+    monkeypatch.delenv(toolkit.variable)
+    (tmp_path / "tools" / toolkit.compiler.name).symlink_to(toolkit.compiler)
+    source = tmp_path / "kernels.other"
+    source.write_text("")
+    library(source, paradigm, ARCHITECTURES[paradigm])
+    assert toolkit.told() == TOLD[paradigm].replace("HOME", str(toolkit.home)).split()
+
+
+def test_another_program_of_the_same_name_is_not_taken_for_the_compiler(
+    bare: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    toolkit = Toolkit(tmp_path, "musa", monkeypatch)
+    clashing = tmp_path / "tools" / "mcc"
+    clashing.write_text("#!/bin/sh\n")
+    clashing.chmod(0o755)
+    assert compiler("musa") == str(toolkit.compiler)
+    monkeypatch.delenv(toolkit.variable)
+    assert compiler("musa") == str(clashing)
+
+
 @pytest.mark.parametrize("paradigm", ["hip", "maca", "musa"])
 def test_cuda_sources_are_read_through_the_header_of_the_paradigm(
     bare: None, paradigm: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -170,12 +195,12 @@ def test_a_compiler_that_is_missing_is_one_reason_that_says_what_helps(
     one = replace(COMPILERS[paradigm], folder=str(tmp_path / "nowhere"))
     monkeypatch.setitem(COMPILERS, paradigm, one)
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    places = ", ".join([*one.home, one.folder]) + (" or a package of pip" if one.package else "")
+    places = f"{', '.join(one.home)}, on PATH, in {one.folder}{' or a package of pip' if one.package else ''}"
     device = device_of(paradigm, monkeypatch)
     with pytest.raises(BuildError) as raised:
         NativeSource(__file__, paradigm).call("doubled", Elsewhere(torch.zeros(1), device))  # type: ignore[arg-type]
     assert str(raised.value) == (
-        f"there is no {' or '.join(one.names)}: not on PATH, not in {places}; "
+        f"there is no {' or '.join(one.names)}: not in {places}; "
         f"install the vendor's toolkit, or name its folder: export {one.home[0]}=..."
     )
 
