@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from platforms import cards, cpp, cpu, cuda_cpu, interpreter, opencl, outside
+from platforms import bang_shim, cards, cpp, cpu, cuda_cpu, interpreter, opencl, outside
 from platforms.claims import Claim, claims_of, idle_modules
 from platforms.platform import Absent, Platform
 from platforms.probe import Probe
@@ -17,6 +17,7 @@ FINDERS: tuple[Callable[[Probe, Sequence[Claim]], Iterator[Platform | Absent]], 
     interpreter.find,
     cpp.find,
     cuda_cpu.find,
+    bang_shim.find,
     opencl.find,
     cards.find,
     simulated.find,

@@ -22,7 +22,7 @@ from platforms.execution import Bench, Call, execute
 from platforms.outcome import Damage
 from platforms.paradigm import paradigm_of
 
-_SOURCES = (".cpp", ".cu")
+_SOURCES = (".cpp", ".cu", ".mlu")
 
 _BODY = re.compile(r"\)\s*\{")
 """Where a body begins in C, of a function or of a statement in one."""

@@ -23,7 +23,7 @@ from platforms.profile.measuring import FAILED, measured
 _ROOT = Path(__file__).resolve().parents[2]
 _OPERATIONS = ("sum", "gemm", "cast", "add", "exp", "tanh", "floor_divide", "remainder", "shift_right")
 _ROOMS = ("golden", "platforms", "kernels/toolchains", *(f"kernels/{operation}" for operation in _OPERATIONS))
-_SOURCES = (".py", ".cu", ".cpp", ".hpp", ".cl")
+_SOURCES = (".py", ".cu", ".mlu", ".cpp", ".hpp", ".cl")
 
 
 def kept(pool: Pool, platform: Platform, extent: str, *, measure: bool = True) -> dict[str, Any] | None:

@@ -10,7 +10,7 @@
 #include "fibers.hpp"
 #endif
 
-#include "kernel.hpp"
+#include "view.hpp"
 
 #if defined(__CUDACC__) && !defined(__HIP__)
 // Launches `kernel` on a stream; returns what went wrong, or null.
@@ -22,37 +22,7 @@ const char *launch(void (*kernel)(Parameters...), dim3 grid, dim3 threads, void 
 }
 #endif
 
-constexpr int AXES = 4;             // that a view can tell apart
 constexpr unsigned ALL = 0xffffffff;  // lanes of a warp
-
-// A tensor as a kernel gets it: by value, since sizes and strides lie on the host.
-template <typename T>
-struct View {
-    T *data;
-    int rank;
-    int64_t sizes[AXES], strides[AXES];
-
-    __host__ explicit View(const Tensor &tensor) : data(tensor.as<T>()), rank(static_cast<int>(tensor.rank)) {
-        for (int axis = 0; axis < rank; ++axis) {
-            sizes[axis] = tensor.sizes[axis];
-            strides[axis] = tensor.strides[axis];
-        }
-    }
-
-    // Where the element numbered `index` lies, in row-major order over the first `axes` axes, in elements.
-    __host__ __device__ int64_t offset(int64_t index, int axes) const {
-        int64_t place = 0;
-        for (int axis = axes - 1; axis >= 0; --axis) {
-            place += index % sizes[axis] * strides[axis];
-            index /= sizes[axis];
-        }
-        return place;
-    }
-
-    __host__ __device__ int64_t size(int from_last) const { return sizes[rank - from_last]; }
-
-    __host__ __device__ int64_t stride(int from_last) const { return strides[rank - from_last]; }
-};
 
 __host__ inline unsigned blocks_for(int64_t count, int64_t each) {
     return static_cast<unsigned>((count + each - 1) / each);

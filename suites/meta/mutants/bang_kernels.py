@@ -1,0 +1,29 @@
+"""Kernels in BANG C that break a rule of on-chip memory, or that are right in one order of their tasks."""
+
+import torch
+
+from kernels import implementation
+from kernels.toolchains.bang import BangSource
+from suites.meta.mutants import fault
+
+SOURCE = BangSource(__file__)
+
+
+def _wrong(operation, kernel, kind, report):
+    @fault(kind, report)
+    @implementation(operation, paradigm="bang", name=f"wrong_{kernel}", dtypes=("float32",))
+    def run(x, **parameters):
+        out = torch.empty(x.shape, dtype=x.dtype, device=x.device)
+        if out.numel():
+            SOURCE.call(kernel, x.contiguous(), out)
+        return out
+
+    return run
+
+
+size_not_padded = _wrong("relu", "size_not_padded", "bounds", "none: a vector that is no whole lot")
+address_not_aligned = _wrong("relu", "address_not_aligned", "bounds", "none: a vector behind a scalar")
+nram_overrun = _wrong("relu", "nram_overrun", "bounds", "none: a copy that is longer than on-chip memory")
+loaded_by_the_first = _wrong("relu", "loaded_by_the_first", "F2", "none: on-chip memory taken for shared")
+carry_of_another_task = _wrong("cumsum", "carry_of_another_task", "F17", "none: a carry that is read from the result")
+carry_by_the_scalar_unit = _wrong("cumsum", "carry_by_the_scalar_unit", "F17", "none: the same, past __memcpy")
