@@ -43,7 +43,7 @@ constexpr int LOT = 64;
 
 __device__ inline int padded(int64_t count) { return static_cast<int>((count + LOT - 1) / LOT * LOT); }
 
-// Copies `count` elements, `stride` apart in GDRAM, to NRAM. What is repeated there is read once.
+// Copies `count` elements, `stride` apart in GDRAM, to NRAM. What is repeated is read once, and then doubled.
 template <typename T>
 __device__ void load(T *to, const T *from, int64_t count, int64_t stride) {
     if (stride == 1 || count == 1) {
@@ -52,7 +52,8 @@ __device__ void load(T *to, const T *from, int64_t count, int64_t stride) {
         __memcpy(to, from, sizeof(T), GDRAM2NRAM, sizeof(T), stride * sizeof(T), count - 1);
     } else {
         __memcpy(to, from, sizeof(T), GDRAM2NRAM);
-        __bang_write_value(to, padded(count), to[0]);
+        for (int64_t done = 1; done < count; done *= 2)
+            __memcpy(to + done, to, (count < 2 * done ? count - done : done) * sizeof(T), NRAM2NRAM);
     }
 }
 
