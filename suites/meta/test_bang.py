@@ -84,6 +84,14 @@ def test_the_kernels_agree_with_golden_and_are_called_a_shims(tmp_path: Path) ->
             RELU,
             "__memcpy NRAM2GDRAM: src has NRAM that this task has not written, from byte 0",
         ),
+        ("copied_the_wrong_way", RELU, "__memcpy NRAM2GDRAM: src must lie in NRAM"),
+        ("padding_pooled", RELU, "__bang_sumpool: src has NRAM that this task has not written, from byte 72"),
+        (
+            "filter_not_reshaped",
+            RELU,
+            "__bang_matmul: the second operand is not in the layout that __bang_reshape_filter makes",
+        ),
+        ("columns_not_padded", RELU, "__bang_matmul: 33 columns are no multiple of 64"),
         (
             "carry_of_another_task",
             CUMSUM,

@@ -2,12 +2,13 @@
 // of an MLU.
 //
 // What is checked, with an error that names the function and the rule:
-// - Vectors lie in NRAM at multiples of 64 bytes and are of whole lots of 128 bytes. The 2xx architectures ask for both;
-//   later ones take more, so that what keeps to it runs on all.
+// - Vectors lie in NRAM at multiples of 64 bytes and are of whole lots of 128 bytes, as sources for the 2xx architectures
+//   pad them. Later ones are said to take more; what keeps to this runs on all.
 // - What is copied lies in the memories that the direction says; the second operand of a product lies in WRAM, in the
 //   layout that __bang_reshape_filter makes, and has rows of whole 64 bytes and a multiple of 64 of these.
-// - All NRAM that a source declares fits 512 KiB, the least of the architectures, without 128 KiB that cncc keeps for a
-//   stack; WRAM, 512 KiB. What runs out of an array into the next is not seen; what runs out of all of them is.
+// - All NRAM that a source declares fits 512 KiB (MLU220, MLU270; MLU370 has 768), without 128 KiB that Cambricon's own
+//   operators leave to cncc; WRAM, 512 KiB (MLU220). What runs out of an array into the next is not seen; what runs out
+//   of all of them is.
 // - NRAM and WRAM hold nothing when a task begins: all bits are ones, NaN in every type, and what was not written may be
 //   computed with, but not stored, reduced or multiplied. The scalar unit's own reads see the ones and no error; what it
 //   writes is known by its being something else.
