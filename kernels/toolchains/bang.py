@@ -1,4 +1,4 @@
-"""What the BANG C files share: one source, for cncc and a card, or for the processor through a shim.
+"""What the BANG C files share: one source, compiled by cncc for a card, or through a shim for the processor.
 
 A source includes ``cxx/include/bang.hpp``. On the processor its tasks run one after another, and
 ``cxx/include/bang_shim.hpp`` says what is checked there and what nobody without a card can know.
@@ -16,6 +16,7 @@ from kernels.toolchains.cxx import abi
 from kernels.toolchains.cxx.build import build
 from kernels.toolchains.cxx.source import LIBRARY, STANDARD
 from kernels.toolchains.cxx.target import Target, target
+from kernels.toolchains.native import NativeSource
 
 DTYPES = ("float32", "float16", "bfloat16")
 """The element types that the sources are compiled for."""
@@ -36,14 +37,15 @@ class BangSource:
     ) -> None:
         """Run ``ENTRY(name, ...)`` of the source on tensors, some of which it fills.
 
-        Raises ValueError for tensors of more than :data:`AXES` axes, BuildError where the compiler refuses the source,
-        and KernelError where the shim sees that a rule of BANG C is broken.
+        Raises ValueError for tensors of more than :data:`AXES` axes, BuildError where no compiler is or it refuses
+        the source, and KernelError where a launch fails or the shim sees that a rule of BANG C is broken.
         """
         if max(map(torch.Tensor.dim, tensors)) > AXES:
             raise ValueError(f"these kernels index at most {AXES} axes")
-        if tensors[0].device.type != "cpu":
-            raise ValueError(f"nothing builds BANG C for {tensors[0].device} yet; platform bang-shim runs it")
-        abi.call(for_shim(self.path, target()), name, tensors, integers, reals)
+        if tensors[0].device.type == "cpu":
+            abi.call(for_shim(self.path, target()), name, tensors, integers, reals)
+        else:
+            NativeSource(self.path, "bang").call(name, *tensors, integers=integers, reals=reals)
 
 
 @functools.cache

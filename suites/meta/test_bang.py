@@ -14,6 +14,7 @@ from golden.case import Case
 from kernels.registry import load
 from kernels.toolchains.bang import BangSource
 from kernels.toolchains.cxx.abi import KernelError
+from kernels.toolchains.cxx.build import BuildError
 from platforms.bang_shim import ORDER, ORDERS, BangShim, find
 from platforms.platform import Absent, platform_from_value
 from platforms.pool import Pool
@@ -131,3 +132,10 @@ def test_a_source_that_declares_more_than_there_is_is_refused(tmp_path: Path) ->
     )
     with pytest.raises(KernelError, match="zeros: NRAM: 409600 bytes are declared, and there are 393216"):
         BangSource(str(tmp_path / "large.py")).call("zeros", torch.empty(8))
+
+
+@pytest.mark.skipif(bool(shutil.which("cncc")), reason="cncc is here")
+def test_elsewhere_than_on_the_processor_it_asks_for_cncc() -> None:
+    x = torch.empty(8, device="meta")
+    with pytest.raises(BuildError, match="there is no cncc"):
+        BangSource(str(MUTANTS / "bang_kernels.py")).call("size_not_padded", x, x)
