@@ -7,7 +7,7 @@ from pathlib import Path
 from kernels.toolchains.native import NativeSource
 from platforms.cxx_trial import lacking
 
-_SOURCES = {"bang": "native_trial.mlu"}
+_SOURCES = {"bang": "bang_trial.mlu"}
 """Of the paradigms that do not read CUDA C++."""
 
 
