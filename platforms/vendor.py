@@ -52,6 +52,7 @@ class Vendor:
     Attributes:
         name: its platform's name.
         title: vendor and product, for people.
+        met: whether Portolan has run on a card of its.
         toxenv: the environment of ``tox.ini`` that audits a machine of its, with the torch that is there.
         kind: the torch device type that its cards answer to.
         sign: returns what shows that a machine is this vendor's, in words, or "".
@@ -74,6 +75,7 @@ class Vendor:
 
     name: str
     title: str
+    met: bool = False
     toxenv: str = ""
     kind: str
     sign: Callable[[Probe], str]

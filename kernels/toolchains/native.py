@@ -11,7 +11,7 @@ import functools
 import importlib.util
 import os
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -42,6 +42,7 @@ class Compiler:
         flags: what every compilation is told.
         architecture: the flag that names one, to be formatted with it; "" where none can be read from torch's device,
             so that the compiler's own default holds.
+        called: returns how it calls the architecture of a device, as torch tells it.
         library: what makes a shared library; ``{home}`` is the toolkit's folder.
         suffix: of sources in its own language.
         foreign: whether CUDA C++ is read through the header of the paradigm in :data:`DIALECTS`.
@@ -55,10 +56,21 @@ class Compiler:
     package: str = ""
     flags: tuple[str, ...]
     architecture: str = ""
+    called: Callable[[torch.device], str] = lambda device: ""
     library: tuple[str, ...] = ("-shared", "-fPIC")
     suffix: str
     foreign: bool = True
     source: str
+
+
+def _numbered(form: str) -> Callable[[torch.device], str]:
+    """Return what fills ``form`` with the two numbers of what torch calls a device's capability."""
+    return lambda device: form.format(*getattr(torch, device.type).get_device_capability(device))
+
+
+def _named_by_torch(device: torch.device) -> str:
+    """Return the architecture that torch names, without what may be switched on it."""
+    return str(properties(device).gcnArchName).partition(":")[0]
 
 
 _OPTIMIZED = ("-O3", "-std=c++17")
@@ -72,6 +84,7 @@ COMPILERS = {
         package="nvidia",
         flags=(*_OPTIMIZED, "-x", "cu"),
         architecture="-arch={}",
+        called=_numbered("sm_{}{}"),
         library=("-shared", "-Xcompiler", "-fPIC"),
         suffix=".cu",
         foreign=False,
@@ -83,6 +96,7 @@ COMPILERS = {
         folder="/opt/rocm",
         flags=(*_OPTIMIZED, "-x", "hip"),
         architecture="--offload-arch={}",
+        called=_named_by_torch,
         suffix=".hip",
         source="LLVM, HIP support in clang",
     ),
@@ -102,6 +116,7 @@ COMPILERS = {
         folder="/usr/local/musa",
         flags=(*_OPTIMIZED, "-x", "musa"),
         architecture="--offload-arch={}",
+        called=_numbered("mp_{}{}"),
         library=("-shared", "-fPIC", "-I{home}/include", "-L{home}/lib", _NEEDED, "-lmusart"),
         suffix=".mu",
         source="InfiniCore, xmake/moore.lua; torch_musa, musa_extension.py",
@@ -112,6 +127,7 @@ COMPILERS = {
         folder="/usr/local/neuware",
         flags=_OPTIMIZED,
         architecture="--bang-arch={}",
+        called=_numbered("compute_{}{}"),
         library=("--shared", "-fPIC", "-I{home}/include", "-L{home}/lib64", _NEEDED, "-lcnrt", "-lstdc++"),
         suffix=".mlu",
         foreign=False,
@@ -183,15 +199,7 @@ def command(paradigm: str, architecture: str) -> list[str]:
 
 def architecture(paradigm: str, device: torch.device) -> str:
     """Return how the paradigm's compiler calls the architecture of ``device``; "" if torch does not say."""
-    namespace = getattr(torch, device.type)
-    if paradigm == "hip":
-        return str(namespace.get_device_properties(device).gcnArchName).partition(":")[0]
-    form = _CAPABILITIES.get(paradigm)
-    return form.format(*namespace.get_device_capability(device)) if form else ""
-
-
-_CAPABILITIES = {"cuda": "sm_{}{}", "musa": "mp_{}{}", "bang": "compute_{}{}"}
-"""Architectures by what torch calls a device's capability; that of MACA's devices is another GPU's."""
+    return COMPILERS[paradigm].called(device)
 
 
 def compiler(paradigm: str) -> str:
@@ -212,7 +220,7 @@ def compiler(paradigm: str) -> str:
 
 def _candidates(one: Compiler) -> Iterator[Path]:
     # What somebody names goes before PATH, where other programs may have the same name: MATLAB has an mcc too.
-    yield from _within(one, *_named(one))
+    yield from _within(one, *_folders(one))
     yield from (Path(found) for name in one.names if (found := shutil.which(name)))
     yield from _within(one, one.folder)
     packages = importlib.util.find_spec(one.package) if one.package else None
@@ -222,14 +230,14 @@ def _candidates(one: Compiler) -> Iterator[Path]:
 
 def _home(one: Compiler, found: str) -> Path:
     """Return the toolkit's folder: as a variable names it, or the one that holds the compiler."""
-    for named in _named(one):
+    for named in _folders(one):
         return Path(named)
     folder = Path(found).resolve().parent
     within = next((within for within in one.within if folder.match(within)), "bin")
     return folder.parents[len(Path(within).parts) - 1]
 
 
-def _named(one: Compiler) -> list[str]:
+def _folders(one: Compiler) -> list[str]:
     return [os.environ[variable] for variable in one.home if os.environ.get(variable)]
 
 

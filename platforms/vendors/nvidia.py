@@ -58,6 +58,7 @@ class Nvidia(Accelerator):
     vendor: ClassVar[Vendor] = Vendor(
         name="nvidia",
         title="NVIDIA (CUDA)",
+        met=True,
         toxenv="here",
         kind="cuda",
         sign=_sign,

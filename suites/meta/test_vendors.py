@@ -16,7 +16,7 @@ from platforms.platform import platform_from_value
 from platforms.probe import Probe
 from platforms.vendors import VENDORS
 from reports.bundle import read
-from suites.tables.vendors import MET, vendors
+from suites.tables.vendors import vendors
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -32,7 +32,7 @@ def test_a_vendor_has_a_command_that_audits_its_machine_and_a_platform_that_trav
     assert platform.name == vendor.name
     assert platform.device == f"{vendor.kind}:0"
     assert platform_from_value(platform.to_value()) == platform
-    if vendor.name not in MET:
+    if not vendor.met:
         command = f"    {vendor.toxenv}: python -m pytest --platform cpu,{vendor.name} {{posargs}}"
         assert command in (ROOT / "tox.ini").read_text(encoding="utf-8").splitlines()
         assert f"`tox -e {vendor.toxenv}`" in vendors()

@@ -9,9 +9,6 @@ from platforms.vendor import Card, Vendor
 from platforms.vendors import VENDORS
 from suites.tables.markdown import document, table
 
-MET = ("nvidia",)
-"""The vendors whose cards Portolan has run on."""
-
 
 def vendors() -> str:
     """Return the document."""
@@ -20,7 +17,7 @@ def vendors() -> str:
     return document(
         "Vendors",
         "What is known of each vendor's software and cards, from its file in `platforms/vendors/`. Portolan has run on "
-        f"cards of {', '.join(one.title for one in there if one.name in MET)} alone: **all else on this page was read, "
+        f"cards of {', '.join(one.title for one in there if one.met)} alone: **all else on this page was read, "
         "not measured**, with the source beside it. A dtype, a compiler or a limit is tried on the machine and "
         f"never taken from here. Recognised, and without a file yet: {', '.join(without)}. Made by "
         "`python -m suites.tables vendors`.",
@@ -79,12 +76,12 @@ def vendors() -> str:
 
 def _of(vendor: Vendor) -> Iterator[str]:
     yield f"## {vendor.title}"
-    if vendor.name not in MET:
+    if not vendor.met:
         yield f"Not met yet. On its machine: `tox -e {vendor.toxenv}`, after these steps:"
     yield "\n".join(f"{number}. {step}" for number, step in enumerate(vendor.setup, 1))
     if vendor.gaps:
         yield table(["reported", "source"], [[gap.what, gap.source] for gap in vendor.gaps])
-    if vendor.name not in MET:
+    if not vendor.met:
         yield "At the first contact with a card, settle what is a guess so far:"
         yield "\n".join(f"- [ ] {one}" for one in (*_EVERYWHERE, *vendor.guesses))
 
