@@ -35,8 +35,11 @@ def parse(text: str) -> tuple[str, ...]:
 
 
 def breaches(audit: Audit, gate: tuple[str, ...]) -> list[str]:
-    """Return, a sentence each, which words of ``gate`` the results do not meet; none if they may pass."""
-    found = []
+    """Return, a sentence each, which words of ``gate`` the results do not meet; none if they may pass.
+
+    Where nothing was judged no gate is met: what ran nowhere has not passed.
+    """
+    found = ["nothing was judged"] if gate and not audit.judged else []
     for word in gate:
         number, noun = _counted(audit, word)
         if number:

@@ -164,6 +164,14 @@ def test_a_gate_decides_the_exit_status(
     assert main(["merge", *bundles, "--into", str(tmp_path / "merged"), "--fail-on", gate]) == status
 
 
+def test_what_judged_nothing_meets_no_gate(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    nothing = str(run(tmp_path / "1", record(verdict="unsupported", share=None, rms_ulp=None, bias_ulp=None)))
+    assert main(["json", nothing, "--fail-on", "wrong"]) == 1
+    assert "the gate is not met: nothing was judged" in capsys.readouterr().err
+    assert main(["json", nothing]) == 0
+    assert main(["json", nothing, str(run(tmp_path / "2", record(), host=FAR)), "--fail-on", "wrong"]) == 0
+
+
 def test_a_case_that_broke_fails_its_gate(tmp_path: Path) -> None:
     bundles = [str(run(tmp_path / "1", record())), str(run(tmp_path / "2", failed(), started="2026-02-01"))]
     assert main(["json", *bundles, "--fail-on", "regression"]) == 1
