@@ -14,13 +14,13 @@ import pytest
 from hypothesis import settings
 
 from golden.frozen import version
-from suites import agreement, conclusion, numerics, options
+from suites import agreement, conclusion, devices, numerics, options
 from suites.carryover.fields import fields
 from suites.closing import Closing
 from suites.portability import audited
 from suites.run import Run
 from suites.session import Session
-from suites.subject import Subject, rivals_of
+from suites.subject import Subject, residents_of, rivals_of
 
 SESSION = pytest.StashKey[Session]()
 
@@ -78,6 +78,9 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "profiled" in metafunc.fixturenames:
         platforms = {subject.platform.name: subject.platform for subject in metafunc.config.stash[SESSION].subjects}
         metafunc.parametrize("profiled", list(platforms.values()), ids=list(platforms))
+    if "residents" in metafunc.fixturenames:
+        residents = residents_of(metafunc.config.stash[SESSION].subjects)
+        metafunc.parametrize("residents", list(residents.values()), ids=list(residents))
 
 
 @pytest.fixture(scope="session")
@@ -114,6 +117,15 @@ def agree(
 def measure(run: Run, record_property: Callable[[str, object], None]) -> Callable[..., None]:
     """What holds a platform against what it declares of its numerics: ``measure(platform)``."""
     return functools.partial(numerics.conclude, run, note=record_property)
+
+
+@pytest.fixture
+def alike(
+    run: Run, request: pytest.FixtureRequest, record_property: Callable[[str, object], None]
+) -> Callable[..., None]:
+    """What holds the devices of a platform against each other: ``alike(subjects)``."""
+    session = request.config.stash[SESSION]
+    return functools.partial(devices.conclude, run, asked=session.cases, note=record_property)
 
 
 @pytest.fixture

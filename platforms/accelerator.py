@@ -131,15 +131,29 @@ class Accelerator(Platform):
 
     def for_worker(self, index: int) -> Platform:
         """Return this platform with one device visible: the devices are dealt out to the processes in turn."""
-        if not self.vendor.visible:
-            return self
-        mine = self.visible[index % len(self.visible)]
-        return replace(self, environment={**self.environment, self.vendor.visible: mine})
+        return self._on(self.visible[index % len(self.visible)]) if self.vendor.visible else self
+
+    def devices(self) -> tuple[Platform, ...]:
+        if len(self.visible) < 2 or not self.vendor.visible:
+            return (self,)
+        name, at, place = self.name.partition("@")
+        return tuple(replace(self._on(one), name=f"{name}:{one}{at}{place}") for one in self.visible)
+
+    def _on(self, device: str) -> Accelerator:
+        return replace(self, environment={**self.environment, self.vendor.visible: device})
+
+    @property
+    def taken(self) -> str:
+        """Its device as the vendor's environment variable names it: the one it was dealt, else the first."""
+        return self.environment.get(self.vendor.visible, self.visible[0])
 
     @property
     def hardware(self) -> str:
-        named = self.environment.get(self.vendor.visible, self.visible[0])
-        return f"{self.vendor.name} {named} {self.gateway}".strip()
+        return f"{self.vendor.name} {self.taken} {self.gateway}".strip()
+
+    @property
+    def collective(self) -> str:
+        return self.vendor.collective
 
     def _cache(self) -> int:
         """Return the bytes of the device's last cache; 0 where torch does not say."""

@@ -44,6 +44,10 @@ class Cpu(Platform):
         # What kernel files import may ask drivers for devices, and torch.compile fails in a fork of a process that has.
         return {**HIDING, **self.environment}
 
+    @property
+    def collective(self) -> str:
+        return "gloo"
+
     def open(self) -> None:
         import torch
 

@@ -108,7 +108,7 @@ class Platform:
         """The environment variables of a process that is this platform's worker and nothing else."""
         return dict(self.environment)
 
-    # Hooks. All but sanitized and for_worker run in the worker.
+    # Hooks. All but sanitized, for_worker and devices run in the worker.
 
     def prepare(self) -> None:
         """Get ready for kernel files to be imported.
@@ -195,6 +195,10 @@ class Platform:
         """Return this platform as process ``index`` of several side by side should use it; hook for many devices."""
         return self
 
+    def devices(self) -> tuple[Platform, ...]:
+        """Return this platform once for each of its devices, named by it; itself alone where that is all there is."""
+        return (self,)
+
     def stopwatch(self) -> Stopwatch:
         """Return what times calls on its device."""
         from platforms.stopwatch import Stopwatch, host_cache
@@ -211,6 +215,11 @@ class Platform:
     @property
     def title(self) -> str:
         """What its device calls itself, where that is none of torch's devices; else ""."""
+        return ""
+
+    @property
+    def collective(self) -> str:
+        """The backend of torch.distributed that ranks on its devices talk by; "" where none is known."""
         return ""
 
     @property

@@ -17,6 +17,7 @@ from reports.targets import render as targets
 from reports.terminal import summary
 from suites.carryover.afterwards import time_all
 from suites.carryover.fields import fields
+from suites.devices import whole
 from suites.session import Session
 from suites.subject import Selection
 
@@ -118,7 +119,7 @@ def unexecuted(records: Iterable[Record], selection: Selection) -> list[str]:
 
     What was executed and could not be judged, since its cases are vacuous, asserts as little.
     """
-    executed = {(record.platform, record.implementation) for record in records if outcome(record) != "none"}
+    executed = {(whole(record.platform), record.implementation) for record in records if outcome(record) != "none"}
     if not executed:
         return ["nothing was executed"]
     kinds = (

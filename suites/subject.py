@@ -97,6 +97,14 @@ def rivals_of(subjects: Iterable[Subject]) -> dict[str, list[Subject]]:
     return {name: several for name, several in by_operation.items() if len(several) > 1}
 
 
+def residents_of(subjects: Iterable[Subject]) -> dict[str, list[Subject]]:
+    """Return the subjects of each platform, by its name."""
+    by_platform: dict[str, list[Subject]] = {}
+    for subject in subjects:
+        by_platform.setdefault(subject.platform.name, []).append(subject)
+    return by_platform
+
+
 def _platforms(detection: Detection, patterns: Iterable[str]) -> list[Platform]:
     found = {platform.name: platform for platform in detection.found}
     absent = dict(detection.absent)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from platforms.accelerator import Accelerator
@@ -28,6 +28,7 @@ class Simulated(Accelerator):
         simulates: the vendor whose device type and names it has.
         planted: its arithmetic, of :mod:`platforms.simulated.kinds`.
         unsupported: names of dtypes that it refuses.
+        broken: what is planted besides in one of its devices alone, by the device's name.
     """
 
     paradigms: tuple[str, ...] = ("torch",)
@@ -37,11 +38,13 @@ class Simulated(Accelerator):
     simulates: str
     planted: tuple[str, ...] = ()
     unsupported: tuple[str, ...] = ()
+    broken: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         super().__post_init__()
         object.__setattr__(self, "planted", tuple(self.planted))
         object.__setattr__(self, "unsupported", tuple(self.unsupported))
+        object.__setattr__(self, "broken", {name: tuple(kinds) for name, kinds in self.broken.items()})
 
     @property
     def vendor(self) -> Vendor:  # type: ignore[override]
@@ -54,7 +57,8 @@ class Simulated(Accelerator):
     def prepare(self) -> None:
         from platforms.simulated.device import Device
 
-        device = Device(self.vendor.kind, graph=self.vendor.graph, planted=self.planted, unsupported=self.unsupported)
+        planted = (*self.planted, *self.broken.get(self.taken, ()))
+        device = Device(self.vendor.kind, graph=self.vendor.graph, planted=planted, unsupported=self.unsupported)
         device.install(self.vendor.extension)
         super().prepare()
 
@@ -68,6 +72,7 @@ SIMULATED = (
         name="simulated-mlu",
         device="mlu:0",
         simulates="cambricon",
+        visible=("0", "1"),
         planted=(WIDE_FLOATS, WIDE_INTEGERS, TF32),
     ),
     Simulated(name="simulated-npu", device="npu:0", simulates="ascend", planted=(FLUSHED,), unsupported=("float64",)),

@@ -91,7 +91,7 @@ class Nvidia(Accelerator):
             "memory": properties.total_memory,
             "capability": f"{properties.major}.{properties.minor}",
             "limits": limits,
-            **_driver(self.visible[0]),
+            **_driver(self.taken),
         }
 
     def stopwatch(self) -> Stopwatch:
