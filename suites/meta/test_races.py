@@ -23,7 +23,7 @@ from platforms.cpu import Cpu
 from platforms.interpreter import Interpreter
 from platforms.obstacles import obstacle
 from platforms.platform import Platform
-from platforms.stopwatch import Stopwatch
+from platforms.stopwatch import Stopwatch, host_cache
 from platforms.turns import alone
 from platforms.vendors.nvidia import Nvidia
 from suites.carryover.fields import case_of, fields
@@ -250,3 +250,25 @@ def test_the_host_is_timed_until_it_has_finished() -> None:
     assert 0.02 <= took < 2.0
     assert done == ["synchronize", "synchronize"]
     assert watch.spin() > 0
+
+
+@pytest.mark.parametrize(
+    ("files", "expected"),
+    [
+        ({"index0": "32K", "index2": "1024K", "index3": "32768K"}, 2**25),
+        ({"index0": "32K", "index1": "?"}, 2**15),
+    ],
+)
+def test_the_caches_to_be_cleared_are_those_of_a_core(tmp_path: Path, files: dict[str, str], expected: int) -> None:
+    for name, size in files.items():
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "size").write_text(f"{size}\n")
+    assert host_cache(tmp_path) == expected
+
+
+def test_a_system_that_hides_its_caches_has_some_cleared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    said = {"SC_LEVEL2_CACHE_SIZE": 2**20, "SC_LEVEL3_CACHE_SIZE": 2**24}
+    monkeypatch.setattr(os, "sysconf", lambda name: said.get(name, 0))
+    assert host_cache(tmp_path) == 2**24
+    said.clear()
+    assert host_cache(tmp_path) == 2**25
