@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from golden.dtypes import dtype_of
 from golden.emulation import APPROXIMATIONS, AS_PROMISED, FORMATS, WHOLE, Emulation, MatrixUnit, Rounding, Sums
+from golden.orders import lanes
 from golden.rounding import MODES
 
 NARROW = ("tf32", "bfloat16", "float16")
@@ -20,6 +21,9 @@ ALIGNED = (24, 25, 26)
 
 ALIGNED_WIDTHS = (4, 8, 16, 32)
 """How many products such units add at once."""
+
+LANES = (4, 8, 16)
+"""Lanes of vectors, each of which keeps a running sum: term i goes to lane i modulo their number."""
 
 FEWER_BITS = (14, 13)
 """Significand bits of accumulators that are none of the formats'."""
@@ -122,6 +126,7 @@ def _accumulators(dtype: str) -> Iterator[Sums]:
     yield from (Sums(24, "truncated", width=width) for width in WIDTHS)
     yield from (Sums(bits, mode) for bits in FEWER_BITS for mode in ("nearest", "truncated"))
     yield from (Sums(24, fused=fused) for fused in (True, False))
+    yield from (Sums(24, order=lanes(count, across)) for count in LANES for across in ("pairwise", "sequential"))
     yield from (Sums(11, "nearest", "float16", chunk=chunk) for chunk in (16, 32, 64, 128))
     yield from (Sums(11, "nearest", "float16", fused=False), Sums(8, "nearest", "bfloat16", fused=False))
 

@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from golden.dtypes import DTYPES
+from golden.orders import Order
 from golden.rounding import round_significand, round_to_format
 
 FORMATS: dict[str, tuple[int, int, float]] = {
@@ -58,7 +59,8 @@ class Sums(NamedTuple):
     """Sums of terms in their order: each ``width`` of them are added exactly, and to the accumulator with one rounding.
 
     The accumulator has ``bits`` of significand and the range of ``dtype``. After ``chunk`` terms (None: never) it is
-    added to one of float32 and begins anew. Unless ``fused``, a product is rounded before it is added.
+    added to one of float32 and begins anew. Unless ``fused``, a product is rounded before it is added. Where there is
+    an ``order``, the terms are added in that one instead, one by one; running sums stay term by term.
     """
 
     bits: int
@@ -67,12 +69,14 @@ class Sums(NamedTuple):
     width: int = 1
     chunk: int | None = None
     fused: bool = True
+    order: Order | None = None
 
     def __str__(self) -> str:
         kind = DTYPES[self.dtype]
         what = self.dtype if kind.precision == self.bits else f"{self.bits} bits"
         words = [f"in {what}", "truncating" if self.mode == "truncated" else ""]
-        words += [f"{self.width} terms at a time" if self.width > 1 else "term by term"]
+        steps = f"{self.width} terms at a time" if self.width > 1 else "term by term"
+        words += [f"in the order {self.order}" if self.order else steps]
         words += [f"in chunks of {self.chunk}" if self.chunk else "", "" if self.fused else "products rounded first"]
         return ", ".join(filter(None, words))
 
@@ -85,6 +89,10 @@ class Sums(NamedTuple):
         """Return the product of matrices (..., m, k) and (..., k, n); raises TooLongError."""
         shape = np.broadcast_shapes(left.shape[:-2], right.shape[:-2])
         m, k, n = left.shape[-2], left.shape[-1], right.shape[-1]
+        if self.order:
+            _check_length(k * int(np.prod((*shape, m, n))))
+            terms = np.moveaxis(left[..., :, :, None] * right[..., None, :, :], -2, 0)
+            return self.order.added(terms if self.fused else self._rounded(terms), self._rounded)
 
         def term(start: int, stop: int) -> np.ndarray:
             if self.fused:
@@ -97,6 +105,9 @@ class Sums(NamedTuple):
     def total(self, terms: np.ndarray, axis: int) -> np.ndarray:
         """Return the sum of terms along ``axis``, which is kept with length 1; raises TooLongError."""
         first = np.moveaxis(terms, axis, 0)
+        if self.order:
+            _check_length(terms.size)
+            return np.expand_dims(self.order.added(first, self._rounded), axis)
         whole = self._added(lambda start, stop: first[start:stop].sum(0), len(first), first.shape[1:])
         return np.expand_dims(whole, axis)
 

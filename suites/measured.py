@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from golden.causes import Cause
 from golden.dtypes import dtype_of
 from golden.emulation import FORMATS, Emulation, MatrixUnit, Rounding, Sums
+from golden.orders import order_of
 from kernels.operation import Operation
 
 Answers = Sequence[Mapping[str, str]]
@@ -76,32 +77,41 @@ def _of_products(told: _Told, dtype: str) -> Iterator[Cause]:
         told(topic) for topic in ("order of products", "accumulator of products", "alignment of products added at once")
     )
     steps, held, kept = _ORDER.fullmatch(order), _BITS.fullmatch(accumulator), _BITS.fullmatch(alignment)
-    if not steps or not held or held["mode"] not in _MODES:
-        return
-    width, chunk = int(steps["width"] or 1), int(steps["chunk"]) if steps["chunk"] else None
     topics = ["order of products", "accumulator of products"]
-    if kept:
+    if kept and steps and held and held["mode"] in _MODES:
+        width, chunk = _steps(steps)
         unit = MatrixUnit(width, int(kept["bits"]), int(held["bits"]), chunk)
         topics.append("alignment of products added at once")
         yield told.cause("matrix products added", unit, Emulation(unit=unit), *topics)
-    elif sums := _sums(held, width, chunk):
+    elif sums := _sums(order, accumulator):
         yield told.cause("sums", sums, Emulation(sums=sums), *topics)
 
 
 def _of_sums(told: _Told) -> Iterator[Cause]:
-    steps, held = _ORDER.fullmatch(told("order of sums")), _BITS.fullmatch(told("accumulator of sums"))
-    if steps and held and held["mode"] in _MODES:
-        chunk = int(steps["chunk"]) if steps["chunk"] else None
-        if sums := _sums(held, int(steps["width"] or 1), chunk):
-            yield told.cause("sums", sums, Emulation(sums=sums), "order of sums", "accumulator of sums")
+    if sums := _sums(told("order of sums"), told("accumulator of sums")):
+        yield told.cause("sums", sums, Emulation(sums=sums), "order of sums", "accumulator of sums")
 
 
-def _sums(held: re.Match[str], width: int, chunk: int | None) -> Sums | None:
-    """Return the sums of an accumulator that ``held`` describes; None for one wider than can be followed."""
-    bits = int(held["bits"])
-    if bits > FORMATS["float32"][0]:
+def _sums(order: str, accumulator: str) -> Sums | None:
+    """Return the sums in an order by an accumulator, as answers say; None for what cannot be followed.
+
+    That is an accumulator wider than float32, and an order in which several terms meet at once inside of others.
+    """
+    held = _BITS.fullmatch(accumulator)
+    if not held or held["mode"] not in _MODES or int(held["bits"]) > FORMATS["float32"][0]:
         return None
-    return Sums(bits, _MODES[held["mode"]], "float16" if bits == _HALF else "float32", width, chunk)
+    bits = int(held["bits"])
+    kind = Sums(bits, _MODES[held["mode"]], "float16" if bits == _HALF else "float32")
+    if steps := _ORDER.fullmatch(order):
+        width, chunk = _steps(steps)
+        return kind._replace(width=width, chunk=chunk)
+    structure = order_of(order)
+    return kind._replace(order=structure) if structure else None
+
+
+def _steps(found: re.Match[str]) -> tuple[int, int | None]:
+    """Return how many terms are added at a time, and after how many an outer accumulator takes them over."""
+    return int(found["width"] or 1), int(found["chunk"]) if found["chunk"] else None
 
 
 def _of_numbers(told: _Told, dtype: str) -> Iterator[Cause]:
