@@ -1,8 +1,9 @@
 """Why an output is not what it should be: ``python -m suites.explain --case LINE --implementation ID --platform NAME``.
 
 The case is run once more, and golden recomputed under every cause of :mod:`golden.causes`; the table shows what each
-makes of the error. Exit status: 0 if a cause explains the output or there is nothing to explain, 1 if none does, 2 if
-it cannot be run.
+makes of the error. With ``--into DIR`` what was found is written there as JSON, under a name made of what was asked;
+``python -m suites.explain --again DIR`` makes all that lies there anew, of the platforms that are on this machine. Exit
+status: 0 if a cause explains each output or there is nothing to explain, 1 if none does, 2 if it cannot be run.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import argparse
 import json
 import math
+import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -36,25 +38,73 @@ _WRONG_USE = (CaseError, DetectionError, KernelFileError, SelectionError, Worker
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the case, print what was tried, and return the exit status."""
-    asked = _parser().parse_args(arguments)
+    """Run what is asked for, print what was tried, and return the exit status."""
+    parser = _parser()
+    asked = parser.parse_args(arguments)
+    if not asked.again and None in (asked.case, asked.implementation, asked.platform):
+        parser.error("give --case, --implementation and --platform; or --again DIR for what was written before")
     try:
-        case = Case.parse(asked.case)
-        subject = _subject(asked)
-        subject.operation.check(case)
         with Pool(kernels=asked.kernels) as pool:
-            ran = pool.run(subject.platform, subject.implementation.id, case)
-            profile = _profile(pool, subject.platform)
-    except _WRONG_USE as error:
+            if asked.again:
+                return _again(pool, asked)
+            case = Case.parse(asked.case)
+            subject = _subject(asked.platform, asked.implementation, asked.kernels)
+            found = _found(pool, subject, case)
+    except (*_WRONG_USE, _UnrunError, OSError) as error:
         print(f"explain: {error}", file=sys.stderr)
         return 2
+    if asked.into:
+        _write(asked.into / _name(subject, case), value(subject, case, found))
+    else:
+        told = json.dumps(strict(value(subject, case, found)), indent=1) if asked.json else None
+        print(told or rendered(found, full=asked.full))
+    return _status(found)
+
+
+class _UnrunError(Exception):
+    """A case did not come to an output that can be explained; the message says what it came to."""
+
+
+def _again(pool: Pool, asked: argparse.Namespace) -> int:
+    """Make anew what lies in a folder, of the platforms that are here; return the exit status."""
+    here = {platform.name for platform in detect(probe(), chosen=asked.platform).found}
+    before = {file: json.loads(file.read_text(encoding="utf-8")) for file in sorted(asked.again.glob("*.json"))}
+    wanted = {file: one for file, one in before.items() if one["platform"] in here}
+    if not wanted:
+        raise SelectionError(f"nothing in {asked.again} is of a platform that is here: {', '.join(sorted(here))}")
+    status = 0
+    for file, one in wanted.items():
+        case, subject = Case.parse(one["case"]), _subject(one["platform"], one["implementation"], asked.kernels)
+        found = _found(pool, subject, case)
+        _write(file, value(subject, case, found))
+        status = max(status, _status(found))
+    return status
+
+
+def _found(pool: Pool, subject: Subject, case: Case) -> Explanation:
+    subject.operation.check(case)
+    ran = pool.run(subject.platform, subject.implementation.id, case)
     if ran.status != "returned" or mismatch(subject, case, ran):
-        print(f"explain: {ran.status}: {mismatch(subject, case, ran) or ran.message}", file=sys.stderr)
-        return 2
-    known = measured(profile, subject.operation, subject.implementation.id, case.dtype)
-    found = explained(subject.operation, case, [result.array for result in ran.results], measured=known)
-    print(json.dumps(strict(value(subject, case, found)), indent=1) if asked.json else rendered(found, full=asked.full))
+        raise _UnrunError(f"{ran.status}: {mismatch(subject, case, ran) or ran.message}")
+    known = measured(_profile(pool, subject.platform), subject.operation, subject.implementation.id, case.dtype)
+    return explained(subject.operation, case, [result.array for result in ran.results], measured=known)
+
+
+def _status(found: Explanation) -> int:
     return 0 if found.found or found.before.status == EXACT else 1
+
+
+def _write(file: Path, found: dict[str, object]) -> None:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(json.dumps(strict(found), indent=1) + "\n", encoding="utf-8")
+    print(f"wrote {file}: {found['cause'] or 'unexplained'}", flush=True)
+
+
+def _name(subject: Subject, case: Case) -> str:
+    """Return the name of the file for a case: platform, implementation, dtype, and its dims."""
+    numbers = re.findall(r"\d+", json.dumps(dict(case.dims)))
+    parts = [subject.platform.name, subject.implementation.id.replace("/", "-"), case.dtype, "x".join(numbers)]
+    return "-".join(parts) + ".json"
 
 
 def _profile(pool: Pool, platform: Platform) -> Answers:
@@ -108,10 +158,10 @@ def _figures(share: float | None, ulp: float | None, equal: float, gain: float) 
     return [*known, f"{math.floor(100 * equal)} %", f"{gain:.0f}"]
 
 
-def _subject(asked: argparse.Namespace) -> Subject:
-    detection = detect(probe(), chosen=asked.platform)
-    selection = Selection.of([asked.platform], [], [], [asked.implementation])
-    subjects, unrun = select(load(asked.kernels), detection, selection)
+def _subject(platform: str, implementation: str, kernels: Sequence[Path]) -> Subject:
+    detection = detect(probe(), chosen=platform)
+    selection = Selection.of([platform], [], [], [implementation])
+    subjects, unrun = select(load(kernels), detection, selection)
     if not subjects:
         raise SelectionError("; ".join(f"{what}: {why}" for what, why in unrun))
     return subjects[0]
@@ -119,12 +169,16 @@ def _subject(asked: argparse.Namespace) -> Subject:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m suites.explain", description="Try the causes of a difference.")
-    parser.add_argument("--case", required=True, metavar="LINE", help="the case, as a failure prints it")
-    parser.add_argument("--implementation", required=True, metavar="ID", help="operation/paradigm/name")
-    parser.add_argument("--platform", required=True, metavar="NAME", help="where it runs")
+    parser.add_argument("--case", metavar="LINE", help="the case, as a failure prints it")
+    parser.add_argument("--implementation", metavar="ID", help="operation/paradigm/name")
+    parser.add_argument("--platform", metavar="NAME", help="where it runs")
     parser.add_argument("--kernels", action="append", default=[], type=Path, metavar="PATH", help="kernels to add")
     parser.add_argument("--json", action="store_true", help="print what was found as JSON")
     parser.add_argument("--full", action="store_true", help="show everything that was tried")
+    parser.add_argument("--into", type=Path, metavar="DIR", help="write what was found there, as JSON")
+    parser.add_argument(
+        "--again", type=Path, metavar="DIR", help="make anew what --into wrote there, where it can be run"
+    )
     return parser
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -105,7 +106,7 @@ def test_causes_of_one_step_do_not_combine() -> None:
     assert Emulation() == AS_PROMISED
 
 
-def test_the_command_shows_what_was_tried(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_shows_what_was_tried(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     specs = {name: TensorSpec() for name in "ab"}
     case = Case("gemm", "float32", {"m": 16, "n": 16, "k": 64}, tensors=specs)
     chosen = ["--case", case.line, "--platform", "cpu", "--kernels", str(MUTANTS)]
@@ -118,5 +119,14 @@ def test_the_command_shows_what_was_tried(capsys: pytest.CaptureFixture[str]) ->
     assert value["cause"].startswith("operands of matrix products cut to tf32")
     assert value["nearest"] == value["cause"]
     assert value["share"] > 1 > value["after"]
+    assert main([*chosen, "--implementation", "gemm/torch/wrong_tf32_undeclared", "--into", str(tmp_path)]) == 0
+    written = tmp_path / "cpu-gemm-torch-wrong_tf32_undeclared-float32-16x16x64.json"
+    assert json.loads(written.read_text()) == value
+    written.write_text(json.dumps({**value, "cause": "another"}))
+    elsewhere = tmp_path / "nowhere.json"
+    elsewhere.write_text(json.dumps({**value, "platform": "nowhere"}))
+    assert main(["--again", str(tmp_path), "--platform", "cpu", "--kernels", str(MUTANTS)]) == 0
+    assert json.loads(written.read_text()) == value
+    assert json.loads(elsewhere.read_text())["platform"] == "nowhere"
     assert main([*chosen, "--implementation", "gemm/torch/no_such"]) == 2
     assert "no_such" in capsys.readouterr().err

@@ -39,7 +39,7 @@ class _Kind:
 def planted(seen: Path, *, seeds: int, processes: int) -> str:
     """Return the document, from every planted drift on ``seeds`` inputs each; progress goes to standard error.
 
-    The folder ``seen`` holds what ``python -m suites.explain --json`` printed on other machines.
+    The folder ``seen`` holds what ``python -m suites.explain --into`` wrote, also on other machines.
     """
     found = list(_tried(seeds, processes))
     known, unknown = (sum(one.right for one in found if one.known is known) for known in (True, False))
@@ -76,8 +76,8 @@ def _seen(folder: Path) -> list[str]:
     rows = [_explained(one) for one in found]
     headings = ["implementation", "platform", "of", "what was said", "error / bound", "after", "bit-equal"]
     intro = (
-        "As `python -m suites.explain` printed it there, copied by hand into `docs/explained/`. What a profile "
-        "measured beforehand is named with its words."
+        "As `python -m suites.explain --into docs/explained` wrote it there; `--again docs/explained` makes anew what "
+        "is of a machine's own platforms. What a profile measured beforehand is named with its words."
     )
     return ["## Drifts that were seen", intro, table(headings, rows)] if rows else []
 
