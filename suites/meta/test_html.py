@@ -394,6 +394,14 @@ def test_every_table_has_headings_and_a_name_and_every_field_a_label(tmp_path: P
     fields = [*root.all("input"), *root.all("select")]
     assert fields
     assert all(field in labelled for field in fields)
+    # What axe asks: a name only on what has a role that takes one, and each landmark once by its name.
+    roled = {"section", "nav", "form", "svg"}
+    named = [node for node in everything(root) if "aria-label" in node.attributes]
+    assert [node.tag for node in named if "role" not in node.attributes and node.tag not in roled] == []
+    landmarks = [node for node in everything(root) if node.attributes.get("role") == "region" or node.tag == "section"]
+    titles = {node.attributes["id"]: node.text for node in root.all("h2")}
+    names = [node.attributes.get("aria-label") or titles[node.attributes["aria-labelledby"]] for node in landmarks]
+    assert len(names) == len(set(names)) >= 4
     anchors = {node.attributes.get("id") for node in everything(root)}
     assert {link.attributes["href"].removeprefix("#") for link in root.all("a")} <= anchors
     levels = [int(node.tag[1]) for node in everything(root) if re.fullmatch(r"h\d", node.tag)]
