@@ -217,6 +217,7 @@ class Emulation(NamedTuple):
         unit: how matrix products are, where that is otherwise.
         whole: how numbers are rounded to whole ones: a name in :data:`WHOLE`.
         result: how the result is rounded, step after step, before it is stored.
+        otherwise: formulas that may be written in two ways (:func:`golden.enclosure.either`) are written in the second.
     """
 
     inputs: Rounding | None = None
@@ -229,6 +230,7 @@ class Emulation(NamedTuple):
     unit: MatrixUnit | None = None
     whole: str | None = None
     result: tuple[Rounding, ...] = ()
+    otherwise: bool = False
 
     @property
     def follows(self) -> bool:

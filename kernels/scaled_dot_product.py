@@ -71,8 +71,7 @@ def attended(q: Any, k: Any, v: Any, seen: np.ndarray, *, scale: float | None, s
     peak = enclosure.amax(scores, -1)
     log2_e = constant(LOG2_E, q)
     p = enclosure.either(enclosure.exp(scores - peak), enclosure.exp2(scores * log2_e - peak * log2_e))
-    result = enclosure.matmul(enclosure.kept(p), v) / enclosure.total(p, -1)
-    return enclosure.opened(result, unseen(seen) | hides_special(seen, k, v))
+    return enclosure.opened(enclosure.averaged(p, v), unseen(seen) | hides_special(seen, k, v))
 
 
 def products(q: Any, k: Any, scale: float | None) -> Any:

@@ -80,7 +80,7 @@ class Arena:
                 layout.view(storage, region.placement)[once] = values[once].view(unsigned)
         on_host = torch.from_numpy(host)
         self._block = on_host if device == "cpu" else on_host.to(device)
-        self._words = self._block.view(torch.int64)
+        self._words = self._block.view(torch.int32)  # there are devices that have no int64
         self._before = self._words.clone()
         tensors = {region.name: self._tensor(region) for region in self._regions}
         tensors |= {one.name: one.tensor for one in self._far}

@@ -167,8 +167,8 @@ class _Track:
 
     def floors(self) -> dict[str, Callable[[int], Any]]:
         """Return the floors by name: "copy", and "product" where there is one in the case."""
-        words = max(1, self.work.moved // 16)  # 8 bytes each, read and written
-        source, target = (torch.zeros(words, dtype=torch.int64, device=self._device) for _ in range(2))
+        words = max(1, self.work.moved // 8)  # 4 bytes each, read and written
+        source, target = (torch.zeros(words, dtype=torch.int32, device=self._device) for _ in range(2))
         floors: dict[str, Callable[[int], Any]] = {"copy": lambda number: target.copy_(source)}
         if self.work.operations:
             side = 16 * max(1, round((self.work.operations / 2) ** (1 / 3) / 16))

@@ -69,7 +69,9 @@ def _of_products(told: _Told, dtype: str) -> Iterator[Cause]:
     name, _, mode = taken.partition(", ")
     if name in FORMATS and mode in _MODES:
         rounding = Rounding(name, _MODES[mode])
-        yield told.cause(what, rounding, Emulation(operands=rounding), "operands of products")
+        for otherwise in (False, True):
+            how = f"{rounding}{', the formula written otherwise' if otherwise else ''}"
+            yield told.cause(what, how, Emulation(operands=rounding, otherwise=otherwise), "operands of products")
     if told("subnormal operands of products") == "flushed":
         rounding = Rounding(dtype, flushed=True)
         yield told.cause(what, rounding, Emulation(operands=rounding), "subnormal operands of products")

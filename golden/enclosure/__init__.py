@@ -32,7 +32,7 @@ from golden.enclosure.elementwise import (
     where,
 )
 from golden.enclosure.movement import broadcast, concatenated, repeated, reshaped, squeezed, swapped, taken, windows
-from golden.enclosure.products import matmul
+from golden.enclosure.products import averaged, matmul
 from golden.enclosure.recurrences import linear_recurrence
 from golden.enclosure.reductions import amax, cumulative, mean, total
 
@@ -40,6 +40,7 @@ __all__ = [
     "Enclosure",
     "absolute",
     "amax",
+    "averaged",
     "broadcast",
     "concatenated",
     "constant",

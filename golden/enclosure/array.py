@@ -158,9 +158,14 @@ def constant(number: float, like: Any, *, rest: float = 0.0) -> Any:
 
 
 def either(x: Any, y: Any) -> Any:
-    """Return ``x``, with room for implementations that compute it as ``y``, another form of the same formula."""
+    """Return ``x``, with room for implementations that compute it as ``y``, another form of the same formula.
+
+    Where steps are followed, the forms differ by more than roundings, and the emulation says which it is.
+    """
     if not isinstance(x, Enclosure):
         return x
+    if x.precision.emulated.otherwise:
+        x, y = y, x
     errors = _at_least(x.errors, y.errors)
     if type(errors) is not float:
         errors[RADIUS] = x.radius

@@ -22,9 +22,9 @@ from golden.enclosure.array import (
     settled,
     shared,
 )
-from golden.enclosure.elementwise import followed
+from golden.enclosure.elementwise import followed, kept
 from golden.enclosure.errors import RADIUS, Errors, Row, rowwise
-from golden.enclosure.reductions import accumulation, of_one_addition, one_sided, repeats, unrounded_below
+from golden.enclosure.reductions import accumulation, of_one_addition, one_sided, repeats, total, unrounded_below
 from golden.exact import Scale, scale
 from golden.exact import matmul as exact_matmul
 from golden.precision import Precision
@@ -82,6 +82,17 @@ def matmul(a: Any, b: Any, plus: Any = None) -> Any:
     open_ = (magnitude > precision.largest_sum) & ~np.isnan(special)
     value = value if type(special) is float else value + special
     return settled(value, precision, open_=open_ | _doubtful(a, b), tail=tail, errors=errors)
+
+
+def averaged(weights: Any, v: Any) -> Any:
+    """Return the product of ``weights`` (..., m, k) over their sum and ``v`` (..., k, n).
+
+    The product is divided by the sum; where the emulation writes formulas otherwise, the weights are, before it.
+    """
+    total_ = total(weights, -1)
+    if isinstance(weights, Enclosure) and weights.precision.emulated.otherwise:
+        return matmul(kept(weights / total_), v)
+    return matmul(kept(weights), v) / total_
 
 
 def _aligned(left: np.ndarray, right: np.ndarray, magnitude: np.ndarray, precision: Precision) -> np.ndarray:

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import sys
 import types
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Any
 
 import torch
@@ -61,6 +62,8 @@ class Device:
             _KEPT.append(library)
         aten = torch.library.Library("aten", "IMPL")
         aten.impl("_copy_from", _copy_from, "PrivateUse1")
+        for operator in _own():
+            aten.impl(operator, partial(_run, operator), "PrivateUse1")
         _KEPT.append(aten)
         torch.accelerator.synchronize = self.namespace.synchronize  # type: ignore[assignment]
         torch.autograd.set_multithreading_enabled(False)  # type: ignore[no-untyped-call]
@@ -139,6 +142,15 @@ class DeviceTensor(torch.Tensor):
         return _run(func, *args, **(kwargs or {}))
 
 
+def _own() -> Iterator[Any]:
+    """Yield the operators that torch would make of others, though the processor has a kernel of each, as cards have."""
+    keys = ("CPU", "CompositeImplicitAutograd")
+    alone, composed = (set(torch._C._dispatch_get_registrations_for_dispatch_key(key)) for key in keys)
+    for name in sorted(alone & composed):
+        packet, _, overload = name.removeprefix("aten::").partition(".")
+        yield getattr(getattr(torch.ops.aten, packet), overload or "default")
+
+
 def _run(func: Any, *args: Any, **kwargs: Any) -> Any:
     device, name = Device.current, func._schema.name.partition("::")[2]
     leaves = [one for one in tree.tree_leaves((args, kwargs)) if isinstance(one, torch.Tensor)]
@@ -157,9 +169,14 @@ def _run(func: Any, *args: Any, **kwargs: Any) -> Any:
     if target.type == "cpu" or name == "_local_scalar_dense":
         refuse(name)
 
+    given = {at.name: one for at, one in zip(func._schema.arguments, args, strict=False)}
+
     def compute() -> Any:
-        hosts, more = tree.tree_map(lambda one: _operand(func, one, computing), (args, kwargs))
-        return func(*hosts, **more)
+        hosts, more = (
+            {name: tree.tree_map(partial(_operand, func, name, computing), one) for name, one in some.items()}
+            for some in (given, kwargs)
+        )
+        return func(*hosts.values(), **more)
 
     made = compute()
     if target.type == "cpu":
@@ -174,13 +191,13 @@ def _run(func: Any, *args: Any, **kwargs: Any) -> Any:
     return result
 
 
-def _operand(func: Any, one: Any, computing: bool) -> Any:
+def _operand(func: Any, argument: str, computing: bool, one: Any) -> Any:
     """Return the tensor that ``one`` stands for, as the device reads it; an operator in place reads it as it is."""
     if not isinstance(one, DeviceTensor):
         return one
     if not computing or func._schema.is_mutable:
         return one.host
-    return numerics.operands(func, Device.current.planted, one.host)
+    return numerics.operand(func, argument, Device.current.planted, one.host)
 
 
 def _wrapped(one: Any, index: int, computing: bool) -> Any:

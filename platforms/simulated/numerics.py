@@ -9,7 +9,12 @@ import torch
 
 from platforms.simulated.kinds import FLUSHED, TF32, WIDE_FLOATS, WIDE_INTEGERS
 
-_PRODUCTS = {"mm", "bmm", "addmm", "baddbmm", "mv", "addmv", "dot", "convolution", "convolution_overrideable"}
+_PRODUCTS = {
+    **dict.fromkeys(("mm", "bmm", "mv", "dot"), ""),
+    **dict.fromkeys(("addmm", "baddbmm", "addbmm", "addmv"), "self"),
+    **dict.fromkeys(("convolution", "convolution_overrideable"), "bias"),
+}
+"""Operators that multiply matrices, with the argument that is added to the product and never multiplied."""
 _MOVES = {
     *("copy_", "_to_copy", "_copy_from", "clone", "contiguous", "cat", "stack", "index", "gather", "index_select"),
     *(
@@ -37,12 +42,12 @@ def computes(func: Any) -> bool:
     return not views and name not in _MOVES
 
 
-def operands(func: Any, planted: Iterable[str], x: torch.Tensor) -> torch.Tensor:
-    """Return ``x`` as the device reads it for ``func``."""
+def operand(func: Any, argument: str, planted: Iterable[str], x: torch.Tensor) -> torch.Tensor:
+    """Return ``x`` as the device reads it for ``func``, of which it is an ``argument``."""
     for kind in planted:
         x = _CHANGES[kind](x)
     name = func._schema.name.partition("::")[2]
-    return _tf32(x) if TF32 in planted and name in _PRODUCTS else x
+    return _tf32(x) if TF32 in planted and _PRODUCTS.get(name, argument) != argument else x
 
 
 def result(planted: Iterable[str], x: torch.Tensor) -> torch.Tensor:
