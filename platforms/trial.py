@@ -20,8 +20,14 @@ def doubles(name: str) -> list[float]:
     return [2.0, 4.0, 250.0 if name == "uint8" else -6.0]  # which wraps around
 
 
-_WIDE = {"float64": 1 + 2.0**-52, "int64": 2**62 + 1}
+_WIDE = {"float64": 1 + 2.0**-23 + 2.0**-52, "int64": 2**62 + 3}
 """A number of each dtype that some devices keep with half of its bits, which is then another one."""
+
+_NARROWED = {
+    "float64": {1 + 2.0**-23: "it is kept as float32"},
+    "int64": {3: "it is kept as int32, which wraps around", 2**31 - 1: "it is kept as int32, which saturates"},
+}
+"""What becomes of that number in narrower dtypes."""
 
 
 def missing_cpp_compiler() -> str:
@@ -42,7 +48,7 @@ def _trouble(name: str, device: str) -> str:
         wide = torch.tensor([number], dtype=widest).to(getattr(torch, name)).to(device)
         kept = wide if name in FLOAT8S else wide * torch.ones_like(wide)
         if (back := kept.cpu().tolist()[0]) != number:
-            return f"{number} times 1 gives {back}: it is kept with fewer bits"
+            return f"{_NARROWED[name].get(back, 'it is kept with fewer bits')}: {number} times 1 gives {back}"
     except Exception as error:  # whatever it is, it is the reason
         return f"{type(error).__name__}: {error}".splitlines()[0][:200]
     return "" if doubled == doubles(name) else f"1, 2, -3 added to themselves give {doubled}"

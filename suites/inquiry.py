@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from itertools import islice
 
 import numpy as np
 
@@ -21,7 +22,7 @@ RECOMPUTED = 8000
 """How often one run recomputes golden in search of causes, about a minute's work, after which it looks no further."""
 
 _SEARCHED = 2  # outputs on which all causes are tried; the others say whether what is found there holds
-_OTHERS = 4
+_OTHERS, _DRAWN = 4, 12  # failing cases besides those of the run, of so many that are drawn
 
 Failing = Callable[[Subject, Case], "list[np.ndarray] | None"]
 """What a subject makes of a case: None if nothing is wrong with it, or if it cannot be looked at."""
@@ -55,10 +56,11 @@ class Inquiry:
     def _evidence(self, subject: Subject, dtype: str, alike: Sequence[Record]) -> list[tuple[Case, list[np.ndarray]]]:
         """Return failing cases with what comes of them, the largest first."""
         fitting = sorted((one for one in alike if 0 < one.elements <= EVIDENCE), key=lambda one: -one.elements)
-        others = drawn(subject.operation, _OTHERS, budget=EVIDENCE, dtype=dtype) if fitting else []
-        cases = dict.fromkeys([*(Case.parse(one.case) for one in fitting[:_SEARCHED]), *others])
-        made = ((case, self._failing(subject, case)) for case in cases)
-        found = [(case, outputs) for case, outputs in made if outputs and _size(outputs) <= EVIDENCE]
+        mine = [Case.parse(one.case) for one in fitting[:_SEARCHED]]
+        others = drawn(subject.operation, _DRAWN, budget=EVIDENCE, dtype=dtype) if fitting else []
+        made = ((case, self._failing(subject, case)) for case in dict.fromkeys([*mine, *others]))
+        failing = ((case, outputs) for case, outputs in made if outputs and _size(outputs) <= EVIDENCE)
+        found = list(islice(failing, len(mine) + _OTHERS))
         return sorted(found, key=lambda one: -_size(one[1]))
 
     def _sentence(self, subject: Subject, evidence: Sequence[tuple[Case, list[np.ndarray]]]) -> str:

@@ -91,8 +91,8 @@ def test_it_behaves_as_a_device_that_is_not_the_host() -> None:
         "[2.0, 4.0, -6.0]",
         "[12.0, 15.0, 18.0]",
         "RuntimeError: _local_scalar_dense is not permitted while a graph is captured",
-        "{'float64': '1.0000000000000002 times 1 gives 1.0: it is kept with fewer bits', "
-        "'int64': '4611686018427387905 times 1 gives 1: it is kept with fewer bits'}",
+        "{'float64': 'it is kept as float32: 1.0000001192092898 times 1 gives 1.0000001192092896', "
+        "'int64': 'it is kept as int32, which wraps around: 4611686018427387907 times 1 gives 3'}",
     ]
 
 
