@@ -69,6 +69,9 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "subject" in metafunc.fixturenames:
         subjects = metafunc.config.stash[SESSION].subjects
         metafunc.parametrize("subject", subjects, ids=[subject.id for subject in subjects])
+    if "collective" in metafunc.fixturenames:
+        collectives = metafunc.config.stash[SESSION].collectives
+        metafunc.parametrize("collective", collectives, ids=[subject.id for subject in collectives])
     if "field" in metafunc.fixturenames:
         found = fields(metafunc.config.stash[SESSION].subjects, every=settings().max_examples > options.DEPTHS["quick"])
         metafunc.parametrize("field", found, ids=[field.id for field in found])

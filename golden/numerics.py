@@ -57,6 +57,12 @@ def _chunk(precision: Precision, dtype: str, terms: int) -> Relaxations:
     return (_accumulating(precision, chunk=terms),)
 
 
+def _per_hop(precision: Precision, dtype: str, _: int) -> Relaxations:
+    if precision.dtype and dtype_of(dtype).is_float and dtype_of(dtype).unit > precision.unit:
+        return (replace(precision, compute=dtype),)
+    return ()
+
+
 def _flushed(precision: Precision, dtype: str, _: int) -> Relaxations:
     return (replace(precision, flushed=dtype),) if dtype_of(dtype).is_float else ()
 
@@ -77,6 +83,7 @@ WORDS: dict[str, tuple[str, Callable[[Precision, str, int], Relaxations] | None]
     "fp16-accumulator": ("float16 products summed in float16", _half_accumulator),
     "accumulator<bits>": ("matrix products summed with that many significand bits, rounded or truncated", _accumulator),
     "chunk<terms>": ("that many terms summed in the declared accumulator, the sums in the contract's own", _chunk),
+    "per-hop": ("sums over ranks rounded to the tensors' own dtype at every addition", _per_hop),
     "flushed": ("matrix products and sums take subnormal numbers for zero", _flushed),
 }
 """Each word, what it means, and how it relaxes a precision; the place of a number is marked ``<...>``."""

@@ -114,4 +114,5 @@ class Precision:
         """Return how accurate ``function`` ("divide" for a division) must be."""
         if not self.dtype:
             return Accuracy(0.0)
-        return TABLES[self.functions][self.compute][function]
+        # What is said to be computed in a narrow dtype is computed in float32, and rounded to it.
+        return TABLES[self.functions].get(self.compute, {}).get(function, Accuracy(1.0))

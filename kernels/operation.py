@@ -38,6 +38,7 @@ class Operation:
         tensor_dtypes: the dtypes of tensors that do not have the case's, by name, such as an index.
         neutral: the value that, put in the place of an element, takes that element out of the reduction.
         multiplies_matrices: whether matrix units may take part, whose peculiarities may then account for a drift.
+        spread: whether its input lies on several ranks (:mod:`kernels.spread`).
         scatters: whether elements are added up in memory, where the hardware's own additions may account for a drift.
         column_axis: the axis of a matrix product's result along which its second operand varies.
         also_drawn: laws of values that drawn cases have beside the ``regimes``, by tensor. Frozen cases, by which
@@ -54,6 +55,7 @@ class Operation:
     tensor_dtypes: ClassVar[Mapping[str, str]] = {}
     neutral: ClassVar[float] = 0.0
     multiplies_matrices: ClassVar[bool] = False
+    spread: ClassVar[bool] = False
     scatters: ClassVar[bool] = False
     column_axis: ClassVar[int] = -1
     also_drawn: ClassVar[Mapping[str, tuple[str, ...]]] = {}

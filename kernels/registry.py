@@ -13,7 +13,7 @@ import pkgutil
 import sys
 import traceback
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -96,11 +96,16 @@ class Implementation:
 
 @dataclass(frozen=True)
 class Catalogue:
-    """Everything that was loaded. ``absent`` maps ``operation/paradigm`` or a file to why it could not be."""
+    """Everything that was loaded. ``absent`` maps ``operation/paradigm`` or a file to why it could not be.
+
+    ``collectives`` holds the operations that are spread over ranks, and what computes them: an implementation of one is
+    what each of several processes does, and cannot be called by itself.
+    """
 
     operations: dict[str, Operation]
     implementations: dict[str, Implementation]
     absent: dict[str, str]
+    collectives: Catalogue | None = None
 
 
 _IMPLEMENTATIONS: list[Implementation] = []
@@ -176,7 +181,25 @@ def load(paths: Iterable[str | Path] = ()) -> Catalogue:
         _add_implementation(implementations, one, operations)
     _check_ladders(implementations)
     absent = dict(_ABSENT[module] for module in modules if module in _ABSENT)
-    return Catalogue(operations, implementations, absent)
+    spread = {name for name, operation in operations.items() if operation.spread}
+    return replace(
+        _part(operations, implementations, set(operations) - spread, absent),
+        collectives=_part(operations, implementations, spread, absent),
+    )
+
+
+def _part(
+    operations: dict[str, Operation],
+    implementations: dict[str, Implementation],
+    names: set[str],
+    absent: dict[str, str],
+) -> Catalogue:
+    """Return the catalogue of the operations called ``names``."""
+    return Catalogue(
+        {name: one for name, one in operations.items() if name in names},
+        {name: one for name, one in implementations.items() if one.operation in names},
+        absent,
+    )
 
 
 def load_again(one: Implementation, file: Path) -> Implementation | None:

@@ -194,5 +194,7 @@ def cases(
         # One tensor of a special regime makes a case special; with several the rest is mostly ordinary.
         if position and draw(st.integers(0, 2)) < 2:
             regimes = tuple(regime for regime in regimes if regime in ORDINARY) or regimes
-        tensors[name] = TensorSpec(draw(st.sampled_from(regimes)), draw(layout(form.shape)))
+        # Ranks hold a row each, laid out by itself.
+        laid = layout(form.shape[1:], expandable=False) if operation.spread else layout(form.shape)
+        tensors[name] = TensorSpec(draw(st.sampled_from(regimes)), draw(laid))
     return Case(operation.name, dtype, dims, params, tensors, draw(st.integers(0, 2**16)))

@@ -155,6 +155,14 @@ class Accelerator(Platform):
     def collective(self) -> str:
         return self.vendor.collective
 
+    @property
+    def collective(self) -> str:
+        return self.vendor.collective
+
+    @property
+    def most_ranks(self) -> int:
+        return len(self.visible)
+
     def _cache(self) -> int:
         """Return the bytes of the device's last cache; 0 where torch does not say."""
         import torch

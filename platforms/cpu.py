@@ -48,6 +48,10 @@ class Cpu(Platform):
     def collective(self) -> str:
         return "gloo"
 
+    @property
+    def most_ranks(self) -> int:
+        return 64
+
     def open(self) -> None:
         import torch
 

@@ -5,6 +5,7 @@ Used inside a platform's runner process; the device is whatever the platform say
 
 from __future__ import annotations
 
+import math
 import time
 import traceback
 from collections.abc import Callable, Mapping
@@ -37,6 +38,14 @@ from platforms.unwritten import Poisoned, poisoned
 _FRAMES = 3
 _BLOCKS = 3  # of the output's size that are poisoned and freed: allocators hand them out again in no fixed order
 _LONGEST = 4000
+
+
+class CallLost(Exception):
+    """A call did not come back from the processes that it was spread over; ``status`` is an outcome's."""
+
+    def __init__(self, status: str, message: str) -> None:
+        super().__init__(message)
+        self.status = status
 
 
 class NotAResult(Exception):
@@ -73,7 +82,8 @@ class Bench:
     """An implementation on its platform with the inputs of a case, to be called as often as somebody likes.
 
     ``inputs`` are logical storage arrays (:mod:`golden.dtypes`), which stay as they are. ``function`` is what is called
-    in the place of the implementation's own: the same with something around it.
+    in the place of the implementation's own: the same with something around it. ``limit`` is how many seconds a call
+    may take where somebody in this process can tell.
     """
 
     platform: Platform
@@ -82,13 +92,14 @@ class Bench:
     case: Case
     inputs: Mapping[str, np.ndarray]
     function: Callable[..., Any]
+    limit: float = math.inf
 
     def call(self, *, poison: int = POISON, canary: int = CANARY) -> Call:
         """Return what comes of one call with ``poison`` in what it is to write and ``canary`` around its tensors.
 
         Both are bytes of :mod:`platforms.patterns`.
         """
-        return _call(self, poison, canary)
+        return self.platform.call(self, poison, canary)
 
 
 def execute(bench: Bench) -> Call:
@@ -118,7 +129,8 @@ def _names(bench: Bench, count: int) -> list[str]:
     return names if len(names) == count else [f"result {number}" for number in range(count)]
 
 
-def _call(bench: Bench, poison: int, canary: int) -> Call:
+def call_here(bench: Bench, poison: int, canary: int) -> Call:
+    """Return what comes of one call in this process; see :meth:`Bench.call`."""
     call = Call()
     platform, operation, implementation = bench.platform, bench.operation, bench.implementation
     case, inputs = bench.case, bench.inputs

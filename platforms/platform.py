@@ -25,6 +25,7 @@ from platforms.outcome import Damage
 from platforms.outside import imported
 
 if TYPE_CHECKING:
+    from platforms.execution import Bench, Call
     from platforms.stopwatch import Stopwatch
 
 VARIABLE = "PORTOLAN_RUNNER"
@@ -183,6 +184,12 @@ class Platform:
         """
         return None
 
+    def call(self, bench: Bench, poison: int, canary: int) -> Call:
+        """Return what comes of one call of what is on the bench (:meth:`platforms.execution.Bench.call`)."""
+        from platforms.execution import call_here
+
+        return call_here(bench, poison, canary)
+
     def findings(self) -> Iterable[Damage]:
         """Return what kernels did according to its sanitizer, as far as it was not said before."""
         return ()
@@ -221,6 +228,21 @@ class Platform:
     def collective(self) -> str:
         """The backend of torch.distributed that ranks on its devices talk by; "" where none is known."""
         return ""
+
+    @property
+    def most_ranks(self) -> int:
+        """How many ranks its devices can hold."""
+        return 1
+
+    @property
+    def spread(self) -> bool:
+        """Whether it is one of several processes that talk to each other, for operations that are spread over ranks."""
+        return False
+
+    @property
+    def grace(self) -> float:
+        """Seconds beyond a call's limit that it takes to tell who was late, where somebody in the worker can tell."""
+        return 0.0
 
     @property
     def place(self) -> str:

@@ -123,8 +123,10 @@ class Pool:
             "case": case.line,
             "lacking": lacking,
             "contract": contract,
+            "limit": limit,
         }
-        first_limit = limit * (FIRST_CALL if compiles else 1.0)
+        first_limit = limit * (FIRST_CALL if compiles else 1.0) + platform.grace
+        limit += platform.grace
         reply = self._ask(platform, implementation_id, request, limit=limit, first_limit=first_limit)
         if "lost" in reply:
             return Outcome(**reply["lost"])

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import importlib
 import json
+import math
+import time
 from typing import Any, ClassVar
 
 import numpy as np
@@ -19,7 +21,7 @@ from golden.dtypes import dtype_of
 from kernels.operation import Operation
 from kernels.registry import Catalogue, Implementation
 from platforms import contracts, wire
-from platforms.execution import Bench, Call, describe, execute, too_huge
+from platforms.execution import Bench, Call, CallLost, describe, execute, too_huge
 from platforms.far import FAR, NoMemory
 from platforms.log import tail_of
 from platforms.outcome import Outcome
@@ -43,19 +45,25 @@ class Runner:
 
     def __init__(self, platform: Platform, catalogue: Catalogue) -> None:
         self.platform = platform
-        self.catalogue = catalogue
+        self.catalogue = catalogue.collectives if platform.spread and catalogue.collectives else catalogue
         self.spoilt = ""
         """Why this process should be replaced before it runs anything else, or ""."""
         self._lacking: dict[str, str] | None = None
         self._last: tuple[str, dict[str, np.ndarray]] = ("", {})
 
     def run(
-        self, implementation_id: str, line: str, lacking: dict[str, str] | None = None, contract: str = ""
+        self,
+        implementation_id: str,
+        line: str,
+        lacking: dict[str, str] | None = None,
+        contract: str = "",
+        limit: float = math.inf,
     ) -> Outcome:
         """Return what came of running an implementation on the case that ``line`` says.
 
         ``lacking`` is what the platform cannot do, if that is known; ``contract`` names one of
-        :mod:`platforms.contracts` to hold it to, instead of one call. Raises RequestError and CaseError.
+        :mod:`platforms.contracts` to hold it to, instead of one call; ``limit`` is how many seconds a call may take, as
+        far as a platform can tell by itself. Raises RequestError and CaseError.
         """
         if self._lacking is None:
             self._lacking = lacking
@@ -72,11 +80,15 @@ class Runner:
             return Outcome("unsupported", message=reason)
         inputs = self._inputs(operation, case)
         digest = making.digest(inputs)
+        started = time.perf_counter()
         try:
-            bench = Bench(self.platform, operation, implementation, case, inputs, implementation.function)
+            bench = Bench(self.platform, operation, implementation, case, inputs, implementation.function, limit)
             call = contracts.check_of(contract)(bench) if contract else execute(bench)
         except (NoMemory, contracts.NotApplicable) as error:
             return Outcome("unsupported", message=str(error))
+        except CallLost as error:
+            seconds = time.perf_counter() - started
+            return Outcome(error.status, message=str(error), seconds=seconds, input_digest=digest)
         return self._outcome(call, digest)
 
     def describe(self) -> dict[str, Any]:
@@ -183,7 +195,11 @@ def answer(runner: Runner, request: dict[str, Any]) -> dict[str, Any]:
     try:
         if request["what"] == "run":
             outcome = runner.run(
-                request["implementation"], request["case"], request["lacking"], request.get("contract", "")
+                request["implementation"],
+                request["case"],
+                request["lacking"],
+                request.get("contract", ""),
+                request.get("limit", math.inf),
             )
             return {"ok": wire.outcome_to_value(outcome)}
         if request["what"] == "describe":

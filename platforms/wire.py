@@ -35,12 +35,12 @@ def outcome_to_value(outcome: Outcome) -> dict[str, Any]:
     """Return ``outcome`` as builtin values, for :func:`pack`."""
     return {
         "status": outcome.status,
-        "results": _results_to_value(outcome.results),
+        "results": results_to_value(outcome.results),
         "damage": [(one.kind, one.detail) for one in outcome.damage],
         "seconds": float(outcome.seconds),
         "message": outcome.message,
         "input_digest": outcome.input_digest,
-        "others": [(said, _results_to_value(results)) for said, results in outcome.others],
+        "others": [(said, results_to_value(results)) for said, results in outcome.others],
     }
 
 
@@ -49,31 +49,31 @@ def outcome_from_value(value: dict[str, Any]) -> Outcome:
     try:
         return Outcome(
             status=value["status"],
-            results=_results_from_value(value["results"]),
+            results=results_from_value(value["results"]),
             damage=tuple(Damage(kind, detail) for kind, detail in value["damage"]),
             seconds=value["seconds"],
             message=value["message"],
             input_digest=value["input_digest"],
-            others=tuple((said, _results_from_value(results)) for said, results in value["others"]),
+            others=tuple((said, results_from_value(results)) for said, results in value["others"]),
         )
     except (KeyError, TypeError, ValueError) as error:
         raise WireError(f"a worker sent a malformed outcome: {type(error).__name__}: {error}") from None
 
 
-def _results_to_value(results: Sequence[Result]) -> list[Any]:
-    return [(_array_to_value(one.array), one.dtype, list(one.shape)) for one in results]
+def results_to_value(results: Sequence[Result]) -> list[Any]:
+    return [(array_to_value(one.array), one.dtype, list(one.shape)) for one in results]
 
 
-def _results_from_value(value: list[Any]) -> tuple[Result, ...]:
-    return tuple(Result(_array_from_value(array), dtype, tuple(shape)) for array, dtype, shape in value)
+def results_from_value(value: list[Any]) -> tuple[Result, ...]:
+    return tuple(Result(array_from_value(array), dtype, tuple(shape)) for array, dtype, shape in value)
 
 
-def _array_to_value(array: np.ndarray) -> tuple[str, tuple[int, ...], bytes]:
+def array_to_value(array: np.ndarray) -> tuple[str, tuple[int, ...], bytes]:
     array = np.asarray(array, dtype=array.dtype.newbyteorder("<"), order="C")
     return array.dtype.str, tuple(int(size) for size in array.shape), array.tobytes()
 
 
-def _array_from_value(value: tuple[str, tuple[int, ...], bytes]) -> np.ndarray:
+def array_from_value(value: tuple[str, tuple[int, ...], bytes]) -> np.ndarray:
     dtype, shape, data = value
     array = np.frombuffer(data, dtype=np.dtype(dtype)).reshape(shape)
     return array.astype(array.dtype.newbyteorder("="), copy=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from collections.abc import Iterable
 from fnmatch import fnmatchcase
@@ -114,6 +115,11 @@ class Closing:
         self._session.close(ran=bool(self._subjects) or self._raced, found=self._found)
 
 
+def whole(name: str) -> str:
+    """Return the platform that ranks belong to, by their names: ``nvidia:ranks@box`` are of ``nvidia@box``."""
+    return re.sub(r":[^@]*", "", name)
+
+
 def unexecuted(records: Iterable[Record], selection: Selection) -> list[str]:
     """Return, a sentence each, which patterns of the selection executed nothing; something must have, in any case.
 
@@ -123,7 +129,7 @@ def unexecuted(records: Iterable[Record], selection: Selection) -> list[str]:
     if not executed:
         return ["nothing was executed"]
     kinds = (
-        ("platform", selection.platforms, {platform for platform, _ in executed}),
+        ("platform", selection.platforms, {name for platform, _ in executed for name in (platform, whole(platform))}),
         ("implementation", selection.implementations, {implementation for _, implementation in executed}),
     )
     return [

@@ -25,6 +25,21 @@ ON_REQUEST = ("suites/large", "suites/test_carryover.py", "suites/test_portabili
 """Suites that an ordinary run leaves out: gigabytes of tensors, timings that want the machine alone, long compiling."""
 
 
+RANKS = "2,3,4,8"
+"""Over how many ranks collectives are run: powers of two, of which trees are made, and one that is none."""
+
+
+def numbers_of_ranks(text: str) -> tuple[int, ...]:
+    """Return the numbers that ``--ranks`` names; raises ValueError for anything else."""
+    try:
+        numbers = tuple(int(one) for one in text.split(","))
+    except ValueError:
+        numbers = ()
+    if not numbers or min(numbers) < 1:
+        raise ValueError(f"--ranks takes numbers of 1 or more, as {RANKS}, not {text!r}")
+    return tuple(dict.fromkeys(numbers))
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Register every option; pytest shows them under ``--help``."""
     group = parser.getgroup("portolan", "what is tested, where, and how it is recorded")
@@ -74,6 +89,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         default=[],
         metavar="SPEC",
         help="also test in another place: execnet's syntax, such as ssh=host//python=/opt/venv/bin/python; repeatable",
+    )
+    group.addoption(
+        "--ranks",
+        default=RANKS,
+        metavar="NUMBERS",
+        help=f"over how many ranks collectives are run, by commas, as far as there are devices (default: {RANKS})",
     )
     group.addoption(
         "--timed",

@@ -34,9 +34,9 @@ from platforms.profile.kept import kept
 from reports.bundle import Bundle, BundleError, default_directory, read
 from reports.places import GATEWAY
 from suites.environment import environment
-from suites.options import DEPTHS, ROOT
+from suites.options import DEPTHS, ROOT, numbers_of_ranks
 from suites.run import Run
-from suites.subject import Selection, SelectionError, Subject, lacking, select, selected
+from suites.subject import Selection, SelectionError, Subject, collectives, lacking, select, selected
 
 LOST = "lost "
 """What the keys of a bundle's environment begin with that say why a place was lost; its name follows."""
@@ -154,9 +154,11 @@ class Session:
 
     def _parse(self, line: str) -> Case:
         case = Case.parse(line)  # before the kernels, which take a while, are imported
-        operation = self.catalogue.operations.get(case.operation)
+        spread = self.catalogue.collectives.operations if self.catalogue.collectives else {}
+        every = {**self.catalogue.operations, **spread}
+        operation = every.get(case.operation)
         if operation is None:
-            known = ", ".join(sorted(self.catalogue.operations))
+            known = ", ".join(sorted(every))
             raise CaseError(f"unknown operation {case.operation!r} in the case; there are {known}")
         operation.check(case)
         return case
@@ -166,10 +168,30 @@ class Session:
         subjects, unrun = _user_error(lambda: select(self.catalogue, self.detection, self.selection))
         if self.case:
             subjects = [subject for subject in subjects if subject.operation.name == self.case.operation]
-        if not subjects:
+        if not subjects and not self.collectives:
             reasons = "".join(f"\n  {what}: {why}" for what, why in unrun)
             raise pytest.UsageError(f"nothing that was asked for can be run here{reasons}")
         return subjects, unrun
+
+    @functools.cached_property
+    def _collectives(self) -> tuple[list[Subject], list[tuple[str, str]]]:
+        try:
+            numbers = numbers_of_ranks(self.config.getoption("ranks"))
+        except ValueError as error:
+            raise pytest.UsageError(str(error)) from None
+        subjects, unrun = _user_error(lambda: collectives(self.catalogue, self.detection, self.selection, numbers))
+        if self.case:
+            # Over as many ranks as the case says, whatever other cases are drawn for.
+            ranks = self.case.dims.get("ranks")
+            numbers = (ranks,) if isinstance(ranks, int) and ranks else ()
+            subjects, unrun = collectives(self.catalogue, self.detection, self.selection, numbers)
+            subjects = [subject for subject in subjects if subject.operation.name == self.case.operation]
+        return subjects, unrun
+
+    @property
+    def collectives(self) -> list[Subject]:
+        """Every implementation of an operation over ranks that was asked for, over each number of ranks."""
+        return self._collectives[0]
 
     @property
     def subjects(self) -> list[Subject]:
@@ -179,7 +201,11 @@ class Session:
     @property
     def unrun(self) -> list[tuple[str, str]]:
         """What was asked for and cannot be run, with the reason."""
-        return self._selected[1]
+        return [*self._selected[1], *(self._collectives[1] if self._ranks_concerned else [])]
+
+    @property
+    def _ranks_concerned(self) -> bool:
+        return bool(self._collectives[0])
 
     @property
     def lacking(self) -> list[Subject]:
@@ -206,7 +232,9 @@ class Session:
     def _profile_of(self, pool: Pool) -> Callable[[Platform], dict[str, Any] | None]:
         """Return what finds a platform's profile: all of it where much is searched, none anew for a single case."""
         measure = not (self.case or self.config.getoption("in_process"))
-        return functools.partial(kept, pool, extent=self.extent, measure=measure)
+        profile = functools.partial(kept, pool, extent=self.extent, measure=measure)
+        # How ranks compute is how their platform does.
+        return lambda platform: None if platform.spread else profile(platform)
 
     @property
     def extent(self) -> str:

@@ -8,8 +8,10 @@ from fnmatch import fnmatchcase
 
 from kernels.operation import Operation
 from kernels.registry import Catalogue, Implementation
+from kernels.spread import Spread
 from platforms.detect import Detection
-from platforms.platform import Platform
+from platforms.platform import Absent, Platform
+from platforms.ranks.platform import RANKS, ranks_of
 
 
 class SelectionError(ValueError):
@@ -79,6 +81,38 @@ def select(
     return subjects, unrun
 
 
+def collectives(
+    catalogue: Catalogue, detection: Detection, selection: Selection, numbers: Sequence[int]
+) -> tuple[list[Subject], list[tuple[str, str]]]:
+    """Return the subjects over each of these ``numbers`` of ranks, smallest first, and what cannot be run.
+
+    Raises SelectionError as :func:`select` does.
+    """
+    subjects: list[Subject] = []
+    unrun: list[tuple[str, str]] = []
+    asked = selection.platforms
+    platforms = [one for one in _platforms(detection, asked) if asked or not one.on_request]
+    # Of one kind of hardware the first: what moves data is the same for all code paths of a processor.
+    first = {one.hardware: one for one in reversed(platforms) if "torch" in one.paradigms and one.collective}
+    chosen = _of(selected(catalogue, selection, spread=True), catalogue.collectives or catalogue)
+    for ranks in sorted(numbers):
+        for platform in reversed(first.values()):
+            together = ranks_of(platform, ranks)
+            if isinstance(together, Absent):
+                unrun += [(f"{ranks} ranks on {platform.name}", together.reason)] if chosen else []
+                continue
+            subjects += [
+                Subject(operation.over(ranks), one, together)
+                for operation, one in chosen
+                if isinstance(operation, Spread) and not together.refusal(one.paradigm)
+            ]
+    return subjects, unrun
+
+
+def _of(implementations: Iterable[Implementation], catalogue: Catalogue) -> list[tuple[Operation, Implementation]]:
+    return [(catalogue.operations[one.operation], one) for one in implementations]
+
+
 def lacking(catalogue: Catalogue, detection: Detection, selection: Selection) -> list[Subject]:
     """Return what :func:`select` leaves out because a platform lacks what an implementation needs."""
     return [
@@ -110,6 +144,7 @@ def _platforms(detection: Detection, patterns: Iterable[str]) -> list[Platform]:
     absent = dict(detection.absent)
     chosen: dict[str, Platform] = {}
     for pattern in patterns:
+        pattern = pattern.replace(RANKS, "")
         here = {name: platform for name, platform in found.items() if fnmatchcase(name, pattern)}
         away = [name for name in absent if fnmatchcase(name, pattern)]
         if not here and away:
@@ -121,11 +156,16 @@ def _platforms(detection: Detection, patterns: Iterable[str]) -> list[Platform]:
     return list((chosen or {name: one for name, one in found.items() if not one.on_request}).values())
 
 
-def selected(catalogue: Catalogue, selection: Selection) -> list[Implementation]:
-    """Return the implementations that were asked for; raises SelectionError for a pattern that matches nothing."""
-    everything = list(catalogue.implementations.values())
+def selected(catalogue: Catalogue, selection: Selection, *, spread: bool = False) -> list[Implementation]:
+    """Return the implementations that were asked for, of operations that are ``spread`` over ranks or of the others.
+
+    Raises SelectionError for a pattern that matches nothing.
+    """
+    both = [catalogue, *([catalogue.collectives] if catalogue.collectives else [])]
+    everything = [one for each in both for one in each.implementations.values()]
+    operations = {name for each in both for name in each.operations}
     kinds = (
-        ("operation", selection.operations, {one.operation for one in everything} | set(catalogue.operations)),
+        ("operation", selection.operations, {one.operation for one in everything} | operations),
         ("paradigm", selection.paradigms, {one.paradigm for one in everything}),
         ("implementation", selection.implementations, {one.id for one in everything}),
     )
@@ -135,7 +175,7 @@ def selected(catalogue: Catalogue, selection: Selection) -> list[Implementation]
                 raise SelectionError(f"--{kind} {pattern} matches no {kind}; there are {', '.join(sorted(names))}")
     return [
         one
-        for one in everything
+        for one in both[-1 if spread else 0].implementations.values()
         if _matches(one.operation, selection.operations)
         and _matches(one.paradigm, selection.paradigms)
         and _matches(one.id, selection.implementations)

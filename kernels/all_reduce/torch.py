@@ -1,0 +1,127 @@
+"""all_reduce through torch.distributed: its own, and what can be made of its other messages.
+
+Integers have no mean: what is asked for one gets the sum, which the contract leaves open.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from kernels import implementation
+
+PIECES = 3
+"""Pieces of a message that are under way at once."""
+
+
+@implementation("all_reduce", paradigm="torch", numerics="per-hop")
+def eager(x: torch.Tensor, *, op: str, group: Any) -> torch.Tensor:
+    """Return the reduction as the backend makes it, in a copy of ``x``."""
+    out = x.clone(memory_format=torch.contiguous_format)
+    group.all_reduce(out, _known(op, x))
+    return out
+
+
+@implementation("all_reduce", paradigm="torch", numerics="per-hop", optimizes="eager", technique="asynchronous")
+def waited(x: torch.Tensor, *, op: str, group: Any) -> torch.Tensor:
+    """Return the same, begun, and waited for when something else has been done."""
+    out = x.clone(memory_format=torch.contiguous_format)
+    work = group.all_reduce(out, _known(op, x), wait=False)
+    torch.sum(x)  # what does not need the result
+    work.wait()
+    return out
+
+
+@implementation("all_reduce", paradigm="torch", numerics="per-hop", optimizes="eager", technique="several in flight")
+def in_flight(x: torch.Tensor, *, op: str, group: Any) -> torch.Tensor:
+    """Return the same in pieces, all of which are under way at once."""
+    out = x.clone(memory_format=torch.contiguous_format)
+    works = [group.all_reduce(piece, _known(op, x), wait=False) for piece in out.view(-1).chunk(PIECES)]
+    for work in works:
+        work.wait()
+    return out
+
+
+@implementation("all_reduce", paradigm="torch", numerics="per-hop", optimizes="eager", technique="in two halves")
+def halves(x: torch.Tensor, *, op: str, group: Any) -> torch.Tensor:
+    """Return the reduction, scattered over the ranks and gathered again."""
+    length = -(-x.numel() // group.size)
+    padded = x.new_zeros(group.size * length)
+    padded[: x.numel()] = x.reshape(-1)
+    mine = x.new_empty(length)
+    group.reduce_scatter(mine, padded, _known(op, x))
+    group.all_gather(padded, mine)
+    return padded[: x.numel()].clone().view(x.shape)
+
+
+@implementation("all_reduce", paradigm="torch", optimizes="eager", technique="one shot")
+def one_shot(x: torch.Tensor, *, op: str, group: Any) -> torch.Tensor:
+    """Return the reduction that each rank makes by itself of what all ranks hold, narrow floats in float32."""
+    every = x.new_empty((group.size, *x.shape))
+    group.all_gather(every.view(-1), x.reshape(-1))
+    wide = every.float() if x.is_floating_point() else every
+    return _reduced(wide, op).to(x.dtype)
+
+
+@implementation("all_reduce", paradigm="torch", numerics="per-hop", optimizes="eager", technique="ring")
+def ring(x: torch.Tensor, *, op: str, group: Any) -> torch.Tensor:
+    """Return the reduction of messages in a ring: each rank adds its own to what the one before has, piece by piece."""
+    rank, size = group.rank, group.size
+    out = x.clone(memory_format=torch.contiguous_format)
+    flat = out.view(-1)
+    length = -(-flat.numel() // size)
+    pieces = [flat[min(one * length, flat.numel()) :][:length] for one in range(size)]
+    following, before = (rank + 1) % size, (rank - 1) % size
+    for step in range(size - 1):
+        sent, taken = pieces[(rank - step) % size], pieces[(rank - step - 1) % size]
+        arrived = torch.empty_like(taken)
+        group.exchange(sent, following, arrived, before)
+        taken.copy_(_combined(taken, arrived, op))
+    mine = pieces[(rank + 1) % size]
+    if op == "avg" and x.is_floating_point():
+        mine.div_(size)
+    for step in range(size - 1):
+        sent, taken = pieces[(rank + 1 - step) % size], pieces[(rank - step) % size]
+        group.exchange(sent, following, taken, before)
+    return out
+
+
+@implementation("all_reduce", paradigm="torch", numerics="per-hop", optimizes="eager", technique="tree")
+def tree(x: torch.Tensor, *, op: str, group: Any) -> torch.Tensor:
+    """Return the reduction of messages up a binary tree to rank 0, and down again."""
+    rank, size = group.rank, group.size
+    out = x.clone(memory_format=torch.contiguous_format)
+    strides = [1 << level for level in range((size - 1).bit_length())]
+    for stride in strides:
+        if rank % (2 * stride) == stride:
+            group.exchange(out, rank - stride, None, rank)
+        elif rank % (2 * stride) == 0 and rank + stride < size:
+            arrived = torch.empty_like(out)
+            group.exchange(None, rank, arrived, rank + stride)
+            out.copy_(_combined(out, arrived, op))
+    if op == "avg" and x.is_floating_point() and rank == 0:
+        out.div_(size)
+    for stride in reversed(strides):
+        if rank % (2 * stride) == stride:
+            group.exchange(None, rank, out, rank - stride)
+        elif rank % (2 * stride) == 0 and rank + stride < size:
+            group.exchange(out, rank + stride, None, rank)
+    return out
+
+
+def _known(op: str, x: torch.Tensor) -> str:
+    return "sum" if op == "avg" and not x.is_floating_point() else op
+
+
+def _combined(one: torch.Tensor, other: torch.Tensor, op: str) -> torch.Tensor:
+    if op in ("max", "min"):
+        return torch.maximum(one, other) if op == "max" else torch.minimum(one, other)
+    return one + other
+
+
+def _reduced(every: torch.Tensor, op: str) -> torch.Tensor:
+    if op in ("max", "min"):
+        return every.amax(0) if op == "max" else every.amin(0)
+    total = every.sum(0)
+    return total / len(every) if op == "avg" and every.is_floating_point() else total

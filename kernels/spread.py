@@ -1,0 +1,119 @@
+"""What the contracts of operations over ranks have in common: each rank holds a part of the input, and gets a result.
+
+The tensors of a case have a leading axis of ranks: rank r holds row r. The reference sees all of them at once and gives
+one result for each rank, so that golden results, bounds, teeth and records are those of any operation. An
+implementation is what one rank does: it takes that rank's parts, the parameters, and ``group``, through which it talks
+to the others (:class:`platforms.ranks.group.Group`).
+"""
+
+from __future__ import annotations
+
+import copy
+from typing import Any, ClassVar
+
+import numpy as np
+from hypothesis import strategies as st
+
+from golden import enclosure
+from golden.case import Case, CaseError, Form
+from kernels import strategies
+from kernels.operation import Operation
+
+DTYPES = ("float32", "float16", "bfloat16", "int32", "int64")
+
+REDUCTIONS = ("sum", "max", "min", "avg")
+"""What a reduction over ranks may be; avg is of floating dtypes alone."""
+
+
+class Spread(Operation, abstract=True):
+    """An operation over ranks. Its dims say how many ``ranks`` there are.
+
+    Attributes:
+        alike: whether all ranks get the same result, which must then have the same bits on each.
+        numbers: the numbers of ranks that cases are drawn for.
+    """
+
+    spread = True
+    dtypes = DTYPES
+    alike: ClassVar[bool] = False
+    numbers: tuple[int, ...] = (2, 3, 4, 8)
+
+    # What a contract's author defines, beside the reference and shapes.
+
+    def output_shape_of(self, case: Case, rank: int) -> tuple[int, ...]:
+        """Return the shape of the result of one rank."""
+        raise NotImplementedError
+
+    def held(self, case: Case, tensor: str, rank: int) -> int | None:
+        """Return how many of the slices of its row of ``tensor`` a rank holds; None for all, by default."""
+        return None
+
+    # What everything else asks.
+
+    def over(self, ranks: int) -> Spread:
+        """Return this operation with cases drawn for that many ranks alone."""
+        one = copy.copy(self)
+        one.numbers = (ranks,)
+        return one
+
+    def ranks(self, case: Case) -> int:
+        """Return over how many ranks ``case`` is spread; raises CaseError for none."""
+        (ranks,) = self.size(case, "ranks")
+        if ranks < 1:
+            raise CaseError(f"{self.name} needs dims.ranks of 1 or more, not {ranks}")
+        return ranks
+
+    def results(self, case: Case) -> dict[str, Form]:
+        return {
+            f"rank {rank}": Form(self.output_shape_of(case, rank), self.output_dtype(case))
+            for rank in range(self.ranks(case))
+        }
+
+    def part(self, case: Case, tensor: str, rank: int) -> tuple[Any, ...]:
+        """Return the index at which ``tensor`` has what ``rank`` holds of it."""
+        held = self.held(case, tensor, rank)
+        return (rank,) if held is None else (rank, slice(held))
+
+
+class Share(Operation, abstract=True):
+    """An operation as one of its ranks sees it: the parts that it holds, and its own result."""
+
+    def __init__(self, whole: Spread, rank: int) -> None:
+        self.name = whole.name  # type: ignore[misc]
+        self.tensor_dtypes = whole.tensor_dtypes  # type: ignore[misc]
+        self.tensors, self.parameters = whole.tensors, whole.parameters
+        self._whole, self._rank = whole, rank
+
+    def shapes(self, case: Case) -> dict[str, tuple[int, ...]]:
+        return {name: self._shape(case, name, shape[1:]) for name, shape in self._whole.shapes(case).items()}
+
+    def _shape(self, case: Case, tensor: str, row: tuple[int, ...]) -> tuple[int, ...]:
+        held = self._whole.held(case, tensor, self._rank)
+        return row if held is None else (held, *row[1:])
+
+    def results(self, case: Case) -> dict[str, Form]:
+        return {"out": self._whole.results(case)[f"rank {self._rank}"]}
+
+
+def sizes(budget: int) -> st.SearchStrategy[int]:
+    """Return a strategy of a message's elements: none, few, and where the ways to send it change."""
+    return st.one_of(strategies.sizes(min(budget, 300)), strategies.sizes(budget))
+
+
+def reduced(x: Any, op: str) -> Any:
+    """Return the reduction over the leading axis, which the result does not have; raises CaseError for another ``op``.
+
+    In any order of additions. Where a NaN meets max or min, and of avg of integers, everything is left open.
+    """
+    if op not in REDUCTIONS:
+        raise CaseError(f"params.op is one of {', '.join(REDUCTIONS)}, not {op!r}")
+    if op == "sum":
+        return enclosure.squeezed(enclosure.total(x, 0), 0)
+    whole = enclosure.numbers(x)
+    if op == "avg":
+        if whole.dtype.kind == "i":
+            return np.ma.masked_all(whole.shape[1:], whole.dtype)
+        return enclosure.squeezed(enclosure.total(x, 0) / float(whole.shape[0]), 0)
+    chosen = np.max(whole, axis=0) if op == "max" else np.min(whole, axis=0)
+    nan = np.isnan(whole).any(axis=0)
+    return np.ma.masked_array(np.where(nan, 0, chosen), nan) if nan.any() else chosen
