@@ -115,4 +115,5 @@ class Precision:
         if not self.dtype:
             return Accuracy(0.0)
         # What is said to be computed in a narrow dtype is computed in float32, and rounded to it.
-        return TABLES[self.functions].get(self.compute, {}).get(function, Accuracy(1.0))
+        table = TABLES[self.functions]
+        return table[self.compute][function] if self.compute in table else Accuracy(1.0)

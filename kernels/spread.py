@@ -9,6 +9,8 @@ to the others (:class:`platforms.ranks.group.Group`).
 from __future__ import annotations
 
 import copy
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -16,6 +18,7 @@ from hypothesis import strategies as st
 
 from golden import enclosure
 from golden.case import Case, CaseError, Form
+from golden.precision import Precision
 from kernels import strategies
 from kernels.operation import Operation
 
@@ -95,6 +98,15 @@ class Share(Operation, abstract=True):
         return {"out": self._whole.results(case)[f"rank {self._rank}"]}
 
 
+@st.composite
+def messages(draw: st.DrawFn, ranks: int, budget: int) -> list[int]:
+    """Draw the shape of what a rank sends, where all ``ranks`` together may hold ``budget`` elements."""
+    length = draw(sizes(budget // ranks))
+    # A message of two axes has layouts that one of one axis has not.
+    rows = draw(st.sampled_from([None, None, 2, 3]))
+    return [length] if rows is None or rows * length * ranks > budget else [rows, length]
+
+
 def sizes(budget: int) -> st.SearchStrategy[int]:
     """Return a strategy of a message's elements: none, few, and where the ways to send it change."""
     return st.one_of(strategies.sizes(min(budget, 300)), strategies.sizes(budget))
@@ -117,3 +129,28 @@ def reduced(x: Any, op: str) -> Any:
     chosen = np.max(whole, axis=0) if op == "max" else np.min(whole, axis=0)
     nan = np.isnan(whole).any(axis=0)
     return np.ma.masked_array(np.where(nan, 0, chosen), nan) if nan.any() else chosen
+
+
+def in_float32(*factors: Any) -> tuple[Any, ...]:
+    """Return ``factors`` of a matrix product that comes before the first hop, whatever hops round to."""
+    return (
+        tuple(_under(one, replace(one.precision, compute="float32")) for one in factors)
+        if _bounded(factors)
+        else factors
+    )
+
+
+def sent(product: Any, like: Any) -> Any:
+    """Return what a rank may round to the tensors' own dtype when it sends it, to be computed with as ``like`` is."""
+    if not _bounded((product, like)):
+        return product
+    narrow = like.precision.fed or like.precision.compute
+    return _under(enclosure.rounded(product, narrow), like.precision)
+
+
+def _bounded(values: Sequence[Any]) -> bool:
+    return all(isinstance(one, enclosure.Enclosure) for one in values)
+
+
+def _under(x: Any, precision: Precision) -> Any:
+    return enclosure.Enclosure(x.value, precision, tail=x.tail, errors=x.errors)

@@ -32,10 +32,7 @@ class AllReduce(spread.Spread):
     @st.composite
     def _dims(draw: st.DrawFn, numbers: tuple[int, ...], budget: int) -> tuple[dict[str, Any], dict[str, Any]]:
         ranks = draw(st.sampled_from(numbers))
-        length = draw(spread.sizes(budget // ranks))
-        # A message of two axes has layouts that one of one axis has not.
-        rows = draw(st.sampled_from([None, None, 2, 3]))
-        shape = [length] if rows is None or rows * length * ranks > budget else [rows, length]
+        shape = draw(spread.messages(ranks, budget))
         return {"ranks": ranks, "x": shape}, {"op": draw(st.sampled_from(("sum", "sum", *spread.REDUCTIONS)))}
 
     def dims(self, budget: int) -> st.SearchStrategy[tuple[dict[str, Any], dict[str, Any]]]:
