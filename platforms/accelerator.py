@@ -156,10 +156,6 @@ class Accelerator(Platform):
         return self.vendor.collective
 
     @property
-    def collective(self) -> str:
-        return self.vendor.collective
-
-    @property
     def most_ranks(self) -> int:
         return len(self.visible)
 

@@ -23,7 +23,7 @@ def doubles(name: str) -> list[float]:
 _WIDE = {"float64": 1 + 2.0**-23 + 2.0**-52, "int64": 2**62 + 3}
 """A number of each dtype that some devices keep with half of its bits, which is then another one."""
 
-_NARROWED = {
+_NARROWED: dict[str, dict[float, str]] = {
     "float64": {1 + 2.0**-23: "it is kept as float32"},
     "int64": {3: "it is kept as int32, which wraps around", 2**31 - 1: "it is kept as int32, which saturates"},
 }

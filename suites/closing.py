@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import shutil
 from collections.abc import Iterable
 from fnmatch import fnmatchcase
@@ -113,11 +112,6 @@ class Closing:
 
     def pytest_unconfigure(self) -> None:
         self._session.close(ran=bool(self._subjects) or self._raced, found=self._found)
-
-
-def whole(name: str) -> str:
-    """Return the platform that ranks belong to, by their names: ``nvidia:ranks@box`` are of ``nvidia@box``."""
-    return re.sub(r":[^@]*", "", name)
 
 
 def unexecuted(records: Iterable[Record], selection: Selection) -> list[str]:

@@ -48,7 +48,7 @@ class Oddity:
 
 
 def whole(name: str) -> str:
-    """Return the platform that a device belongs to, by their names: ``nvidia:1@box`` is one of ``nvidia@box``."""
+    """Return the platform that a device or ranks belong to, by names: ``nvidia:1@box`` is one of ``nvidia@box``."""
     return re.sub(r":[^@]*", "", name)
 
 
@@ -178,9 +178,7 @@ class Comparison:
             return
         pairs = together.map(lambda one: (self._run.execute(one, case), self._run.execute(one, case)), here.values())
         answers = dict(zip(here, pairs, strict=True))
-        records = {
-            name: self._run.judged(here[name], case, first, suite=SUITE) for name, (first, _) in answers.items()
-        }
+        records = {name: self._run.judged(here[name], case, first, suite=SUITE) for name, (first, _) in answers.items()}
         failing = [name for name, record in records.items() if outcome_of(record) == "fail"]
         odd = odd_ones({name: (_bits(one), _bits(other)) for name, (one, other) in answers.items()}, failing)
         if odd is None:

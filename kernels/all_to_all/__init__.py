@@ -37,10 +37,10 @@ class AllToAll(spread.Spread):
 
     def _splits(self, case: Case) -> list[int]:
         splits, ranks = case.params.get("splits"), self.ranks(case)
-        right = isinstance(splits, list) and all(isinstance(one, int) and one >= 0 for one in splits)
-        if not right or len(splits) != ranks * ranks:
+        numbers = splits if isinstance(splits, list) else []
+        if len(numbers) != ranks * ranks or not all(isinstance(one, int) and one >= 0 for one in numbers):
             raise CaseError(f"all_to_all needs params.splits, {ranks} numbers of rows for each rank, not {splits!r}")
-        return splits
+        return numbers
 
     @staticmethod
     @st.composite

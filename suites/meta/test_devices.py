@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import cast
 
 import pytest
 
@@ -35,8 +36,16 @@ def answers(**of_devices: str) -> dict[str, tuple[bytes, bytes]]:
         (answers(a="x", b="x", c="x"), (), []),
         (answers(a="x", b="y", c="x"), (), [Oddity("b", "answers otherwise than a, c")]),
         (answers(a="x", b="y"), ("a",), [Oddity("a", "answers otherwise than b")]),
-        (answers(a="x", b="y"), (), [Oddity("a", "answers otherwise than b"), Oddity("b", "answers otherwise than a")]),
-        (answers(a="x", b="xy", c="x"), (), [Oddity("b", "does not agree with itself in two calls, and the others do")]),
+        (
+            answers(a="x", b="y"),
+            (),
+            [Oddity("a", "answers otherwise than b"), Oddity("b", "answers otherwise than a")],
+        ),
+        (
+            answers(a="x", b="xy", c="x"),
+            (),
+            [Oddity("b", "does not agree with itself in two calls, and the others do")],
+        ),
         (answers(a="xy", b="yx", c="x"), (), None),
         (answers(a="x", b="xy"), (), None),
     ],
@@ -49,7 +58,7 @@ def test_the_odd_device_is_named(
 
 def test_a_worker_has_one_device_and_its_facts_are_of_that_one() -> None:
     platform = Nvidia(visible=("2", "GPU-a1", "5"))
-    dealt = [platform.for_worker(index) for index in range(4)]
+    dealt = [cast(Nvidia, platform.for_worker(index)) for index in range(4)]
     assert [one.taken for one in dealt] == ["2", "GPU-a1", "5", "2"]
     assert [one.hardware for one in dealt] == ["nvidia 2", "nvidia GPU-a1", "nvidia 5", "nvidia 2"]
 
