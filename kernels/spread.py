@@ -37,7 +37,7 @@ class Spread(Operation, abstract=True):
     """
 
     spread = True
-    dtypes: tuple[str, ...] = DTYPES
+    dtypes: ClassVar[tuple[str, ...]] = DTYPES
     alike: ClassVar[bool] = False
     numbers: tuple[int, ...] = (2, 3, 4, 8)
 
