@@ -35,9 +35,11 @@ def measured(answers: Answers, operation: Operation, implementation: str, dtype:
     """
     _, paradigm, _ = implementation.split("/")
     of_paradigm = (one["machine"] for one in answers if one["machine"].startswith(f"gemm/{paradigm}/"))
-    products = implementation if operation.name == "gemm" else next(of_paradigm, "")
+    alone = operation.name == "gemm"  # its formula is the product, and is written in one way
+    products = implementation if alone else next(of_paradigm, "")
+    ways = (False,) if alone else (False, True)
     found = [
-        *(_of_products(_Told(answers, products, dtype), dtype) if operation.multiplies_matrices else ()),
+        *(_of_products(_Told(answers, products, dtype), dtype, ways) if operation.multiplies_matrices else ()),
         *_of_sums(_Told(answers, implementation, dtype)),
         *_of_numbers(_Told(answers, paradigm, dtype), dtype),
     ]
@@ -64,12 +66,13 @@ class _Told:
         return f"{self._machine}: {', '.join(f'{topic} ({answer})' for topic, answer in said)}"
 
 
-def _of_products(told: _Told, dtype: str) -> Iterator[Cause]:
+def _of_products(told: _Told, dtype: str, ways: Sequence[bool]) -> Iterator[Cause]:
+    """Yield the causes in products; ``ways`` says whether formulas are written otherwise, one after the other."""
     taken, what = told("operands of products"), "operands of matrix products"
     name, _, mode = taken.partition(", ")
     if name in FORMATS and mode in _MODES:
         rounding = Rounding(name, _MODES[mode])
-        for otherwise in (False, True):
+        for otherwise in ways:
             how = f"{rounding}{', the formula written otherwise' if otherwise else ''}"
             yield told.cause(what, how, Emulation(operands=rounding, otherwise=otherwise), "operands of products")
     if told("subnormal operands of products") == "flushed":

@@ -10,6 +10,7 @@ from golden.causes import Cause
 from golden.emulation import Emulation, MatrixUnit, Rounding, Sums
 from kernels.registry import load
 from suites.causes import explained
+from suites.drawn import drawn
 from suites.goldens import compute
 from suites.measured import measured
 from suites.meta.planted import Plant, plants
@@ -58,8 +59,21 @@ def test_each_implementation_of_products_answers_for_itself_and_the_first_for_ot
     assert _emulations(measured(H200, GEMM, KERNEL, "float32")) == [Emulation(operands=Rounding("tf32", "truncated"))]
     for other in ("gemm/torch/eager", "gemm/inductor/compiled"):
         assert measured(H200, GEMM, other, "float32") == []
-    attention = measured(H200, OPERATIONS["attention"], "attention/torch/eager", "float32")
-    assert attention == measured(H200, GEMM, LIBRARY, "float32")
+    rounded, otherwise, added = measured(H200, OPERATIONS["attention"], "attention/torch/eager", "float32")
+    assert [rounded, added] == measured(H200, GEMM, LIBRARY, "float32")
+    assert otherwise.emulation == rounded.emulation._replace(otherwise=True)
+    assert otherwise.name == "operands of matrix products rounded to tf32, the formula written otherwise"
+
+
+def test_weights_that_are_divided_before_they_are_rounded_are_told_from_those_divided_after() -> None:
+    attention = OPERATIONS["attention"]
+    case = next(one for one in drawn(attention, 8, budget=2**9, dtype="float32") if one.dims["sk"] > 2)
+    rounded, otherwise, _ = measured(H200, attention, "attention/torch/eager", "float32")
+    for right in (rounded, otherwise):
+        granted = replace(attention.precision("float32"), emulated=right.emulation)
+        made = [np.array(one.nominal) for one in compute(attention, case, granted).values()]
+        found = explained(attention, case, made, measured=[rounded, otherwise], most=1)
+        assert [trial.causes for trial in found.found] == [(right,)]
     assert measured(H200, OPERATIONS["softmax"], "softmax/torch/eager", "float32") == []
     assert measured(H200, GEMM, LIBRARY, "float16") == []
 
