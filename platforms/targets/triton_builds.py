@@ -8,6 +8,7 @@ device would, and of a tuned one all configurations are seen.
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -49,7 +50,9 @@ class Launch:
 
     @property
     def name(self) -> str:
-        return f"{self.kernel.fn.__module__.removeprefix('kernels.')}.{self.kernel.fn.__name__.lstrip('_')}"
+        module = self.kernel.fn.__module__.removeprefix("kernels.")
+        # What NineToothed writes is in a module that is called as its file is, which lies elsewhere on each machine.
+        return f"{'generated' if os.sep in module else module}.{self.kernel.fn.__name__.lstrip('_')}"
 
     @property
     def configuration(self) -> str:

@@ -6,6 +6,7 @@ import json
 import os
 import time
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -25,6 +26,7 @@ from platforms.targets.contrast import contrast, told
 from platforms.targets.cuda_builds import reached
 from platforms.targets.known import Known
 from platforms.targets.table import cells, remarks, summary
+from platforms.targets.triton_builds import Launch
 
 _KERNELS = Path(__file__).parent / "portable_kernels"
 
@@ -308,3 +310,12 @@ def test_several_audits_are_one_that_knows_more() -> None:
     assert [use.key for use in one.uses] == ["old a", "new b", "new d", "old c"]
     assert set(one.compiled) == {"old a", "new b", "new d", "old c"}
     assert one.compilers == ("old", "new")
+
+
+@pytest.mark.parametrize(
+    ("module", "name"),
+    [("kernels.gemm.triton", "gemm.triton.tiled"), ("/home/somebody/.cache/0123.py", "generated.tiled")],
+)
+def test_a_kernel_is_called_the_same_on_every_machine(module: str, name: str) -> None:
+    function = SimpleNamespace(__module__=module, __name__="_tiled")
+    assert Launch(SimpleNamespace(fn=function), {}, {}, {}, {}).name == name
