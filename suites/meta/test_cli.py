@@ -15,7 +15,7 @@ CASE = '{"operation":"relu","dtype":"float32","dims":{"x":[3]},"seed":0}'
     ("arguments", "says"),
     [
         (["--case", "{"], "a case is one line of JSON"),
-        (["--case", CASE.replace("relu", "rely")], "unknown operation 'rely' in the case; there are add, argmax"),
+        (["--case", CASE.replace("relu", "rely")], "unknown operation 'rely' in the case; there are add, all_gather"),
         (["--platform", "venus"], "--platform venus matches no platform; there are cpu"),
         (["--kernels", "nowhere.py"], "no kernel file or folder"),
     ],
