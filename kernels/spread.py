@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 
 from golden import enclosure
 from golden.case import Case, CaseError, Form
+from golden.dtypes import FLOATS
 from golden.precision import Precision
 from kernels import strategies
 from kernels.operation import Operation
@@ -76,6 +77,72 @@ class Spread(Operation, abstract=True):
         """Return the index at which ``tensor`` has what ``rank`` holds of it."""
         held = self.held(case, tensor, rank)
         return (rank,) if held is None else (rank, slice(held))
+
+
+class Reduction(Spread, abstract=True):
+    """A reduction of what all ranks hold, elementwise; narrow floats are added up in float32.
+
+    Attributes:
+        parts: whether a rank holds a part for each rank, along a leading axis, or one for all.
+    """
+
+    policies: ClassVar = {
+        "NaN": "a NaN, or infinities of both signs, make a sum NaN; open: a NaN in max and min",
+        "overflow": "integers wrap around; floats are open where partial sums may leave the range: the order decides",
+        "signed zero": "open: the sign of a zero result",
+        "avg": "open: of integers, which some backends refuse",
+    }
+    parts: ClassVar[bool] = False
+
+    def shapes(self, case: Case) -> dict[str, tuple[int, ...]]:
+        ranks = self.ranks(case)
+        return {"x": (ranks, *((ranks,) if self.parts else ()), *self.shape(case, "x"))}
+
+    def output_shape_of(self, case: Case, rank: int) -> tuple[int, ...]:
+        return self.shape(case, "x")
+
+    @staticmethod
+    @st.composite
+    def _dims(
+        draw: st.DrawFn, numbers: tuple[int, ...], parts: bool, budget: int
+    ) -> tuple[dict[str, Any], dict[str, Any]]:
+        ranks = draw(st.sampled_from(numbers))
+        shape = draw(messages(ranks * (ranks if parts else 1), budget))
+        return {"ranks": ranks, "x": shape}, {"op": draw(st.sampled_from(("sum", "sum", *REDUCTIONS)))}
+
+    def dims(self, budget: int) -> st.SearchStrategy[tuple[dict[str, Any], dict[str, Any]]]:
+        return self._dims(self.numbers, self.parts, budget)
+
+    def reduced_axes(self, case: Case) -> dict[str, int]:
+        return {"x": 0}
+
+
+class Product(Spread, abstract=True):
+    """A matrix product of which each rank has a part, together with the message that brings the parts together."""
+
+    dtypes = tuple(dtype for dtype in DTYPES if dtype in FLOATS)
+    multiplies_matrices = True
+    policies: ClassVar = {
+        "NaN": "a NaN in a row of a or a column of b makes every element of their product NaN",
+        "overflow": "open where the sum of magnitudes exceeds the accumulator's range, since the order decides",
+        "empty": "k = 0 gives zeros",
+    }
+
+    @staticmethod
+    @st.composite
+    def _dims(draw: st.DrawFn, numbers: tuple[int, ...], budget: int) -> tuple[dict[str, Any], dict[str, Any]]:
+        ranks = draw(st.sampled_from(numbers))
+        m, n, k = draw(strategies.matrix_sizes(max(1, budget // ranks**2)))
+        return {"ranks": ranks, "m": m, "n": n, "k": k}, {}
+
+    def dims(self, budget: int) -> st.SearchStrategy[tuple[dict[str, Any], dict[str, Any]]]:
+        return self._dims(self.numbers, budget)
+
+    def regimes(self, dtype: str, tensor: str) -> tuple[str, ...]:
+        return self.without_overflow(super().regimes(dtype, tensor), dtype)
+
+    def reduced_axes(self, case: Case) -> dict[str, int]:
+        return {"a": -1, "b": -2}
 
 
 class Share(Operation, abstract=True):

@@ -1,7 +1,4 @@
-"""all_reduce through torch.distributed: its own, and what can be made of its other messages.
-
-Integers have no mean: what is asked for one gets the sum, which the contract leaves open.
-"""
+"""all_reduce through torch.distributed: its own, and what can be made of its other messages."""
 
 from __future__ import annotations
 
@@ -10,6 +7,7 @@ from typing import Any
 import torch
 
 from kernels import implementation
+from kernels.toolchains.torch_reductions import combined, known, reduced
 
 PIECES = 3
 """Pieces of a message that are under way at once."""
@@ -19,7 +17,7 @@ PIECES = 3
 def eager(x: torch.Tensor, *, op: str, group: Any) -> torch.Tensor:
     """Return the reduction as the backend makes it, in a copy of ``x``."""
     out = x.clone(memory_format=torch.contiguous_format)
-    group.all_reduce(out, _known(op, x))
+    group.all_reduce(out, known(op, x))
     return out
 
 
@@ -27,7 +25,7 @@ def eager(x: torch.Tensor, *, op: str, group: Any) -> torch.Tensor:
 def waited(x: torch.Tensor, *, op: str, group: Any) -> torch.Tensor:
     """Return the same, begun, and waited for when something else has been done."""
     out = x.clone(memory_format=torch.contiguous_format)
-    work = group.all_reduce(out, _known(op, x), wait=False)
+    work = group.all_reduce(out, known(op, x), wait=False)
     torch.sum(x)  # what does not need the result
     work.wait()
     return out
@@ -37,7 +35,7 @@ def waited(x: torch.Tensor, *, op: str, group: Any) -> torch.Tensor:
 def in_flight(x: torch.Tensor, *, op: str, group: Any) -> torch.Tensor:
     """Return the same in pieces, all of which are under way at once."""
     out = x.clone(memory_format=torch.contiguous_format)
-    works = [group.all_reduce(piece, _known(op, x), wait=False) for piece in out.view(-1).chunk(PIECES)]
+    works = [group.all_reduce(piece, known(op, x), wait=False) for piece in out.view(-1).chunk(PIECES)]
     for work in works:
         work.wait()
     return out
@@ -50,7 +48,7 @@ def halves(x: torch.Tensor, *, op: str, group: Any) -> torch.Tensor:
     padded = x.new_zeros(group.size * length)
     padded[: x.numel()] = x.reshape(-1)
     mine = x.new_empty(length)
-    group.reduce_scatter(mine, padded, _known(op, x))
+    group.reduce_scatter(mine, padded, known(op, x))
     group.all_gather(padded, mine)
     return padded[: x.numel()].clone().view(x.shape)
 
@@ -60,8 +58,7 @@ def one_shot(x: torch.Tensor, *, op: str, group: Any) -> torch.Tensor:
     """Return the reduction that each rank makes by itself of what all ranks hold, narrow floats in float32."""
     every = x.new_empty((group.size, *x.shape))
     group.all_gather(every.view(-1), x.reshape(-1))
-    wide = every.float() if x.is_floating_point() else every
-    return _reduced(wide, op).to(x.dtype)
+    return reduced(every, op)
 
 
 @implementation("all_reduce", paradigm="torch", numerics="per-hop", optimizes="eager", technique="ring")
@@ -77,7 +74,7 @@ def ring(x: torch.Tensor, *, op: str, group: Any) -> torch.Tensor:
         sent, taken = pieces[(rank - step) % size], pieces[(rank - step - 1) % size]
         arrived = torch.empty_like(taken)
         group.exchange(sent, following, arrived, before)
-        taken.copy_(_combined(taken, arrived, op))
+        taken.copy_(combined(taken, arrived, op))
     mine = pieces[(rank + 1) % size]
     if op == "avg" and x.is_floating_point():
         mine.div_(size)
@@ -99,7 +96,7 @@ def tree(x: torch.Tensor, *, op: str, group: Any) -> torch.Tensor:
         elif rank % (2 * stride) == 0 and rank + stride < size:
             arrived = torch.empty_like(out)
             group.exchange(None, rank, arrived, rank + stride)
-            out.copy_(_combined(out, arrived, op))
+            out.copy_(combined(out, arrived, op))
     if op == "avg" and x.is_floating_point() and rank == 0:
         out.div_(size)
     for stride in reversed(strides):
@@ -108,20 +105,3 @@ def tree(x: torch.Tensor, *, op: str, group: Any) -> torch.Tensor:
         elif rank % (2 * stride) == 0 and rank + stride < size:
             group.exchange(out, rank + stride, None, rank)
     return out
-
-
-def _known(op: str, x: torch.Tensor) -> str:
-    return "sum" if op == "avg" and not x.is_floating_point() else op
-
-
-def _combined(one: torch.Tensor, other: torch.Tensor, op: str) -> torch.Tensor:
-    if op in ("max", "min"):
-        return torch.maximum(one, other) if op == "max" else torch.minimum(one, other)
-    return one + other
-
-
-def _reduced(every: torch.Tensor, op: str) -> torch.Tensor:
-    if op in ("max", "min"):
-        return every.amax(0) if op == "max" else every.amin(0)
-    total = every.sum(0)
-    return total / len(every) if op == "avg" and every.is_floating_point() else total

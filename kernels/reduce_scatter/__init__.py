@@ -2,45 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
-
-from hypothesis import strategies as st
+from typing import Any
 
 from golden import enclosure
-from golden.case import Case
 from kernels import spread
 
 
-class ReduceScatter(spread.Spread):
+class ReduceScatter(spread.Reduction):
     """Each rank holds a part for every rank, along the leading axis of ``x``, and gets the reduction of its own."""
 
     name = "reduce_scatter"
-    policies: ClassVar = {
-        "NaN": "a NaN, or infinities of both signs, make a sum NaN; open: a NaN in max and min",
-        "overflow": "integers wrap around; floats are open where partial sums may leave the range: the order decides",
-        "signed zero": "open: the sign of a zero result",
-        "avg": "open: of integers, which some backends refuse",
-    }
-
-    def shapes(self, case: Case) -> dict[str, tuple[int, ...]]:
-        ranks = self.ranks(case)
-        return {"x": (ranks, ranks, *self.shape(case, "x"))}
-
-    def output_shape_of(self, case: Case, rank: int) -> tuple[int, ...]:
-        return self.shape(case, "x")
-
-    @staticmethod
-    @st.composite
-    def _dims(draw: st.DrawFn, numbers: tuple[int, ...], budget: int) -> tuple[dict[str, Any], dict[str, Any]]:
-        ranks = draw(st.sampled_from(numbers))
-        dims = {"ranks": ranks, "x": draw(spread.messages(ranks * ranks, budget))}
-        return dims, {"op": draw(st.sampled_from(("sum", "sum", *spread.REDUCTIONS)))}
-
-    def dims(self, budget: int) -> st.SearchStrategy[tuple[dict[str, Any], dict[str, Any]]]:
-        return self._dims(self.numbers, budget)
-
-    def reduced_axes(self, case: Case) -> dict[str, int]:
-        return {"x": 0}
+    parts = True
 
     def reference(self, x: Any, *, op: str) -> Any:
         whole = spread.reduced(x, op)
