@@ -141,6 +141,8 @@ class Platform:
         import numpy
         import torch
 
+        from platforms.backends import described
+
         return {
             "torch": torch.__version__,
             "numpy": numpy.__version__,
@@ -149,6 +151,7 @@ class Platform:
             "device": self.device,
             "threads": torch.get_num_threads(),
             **({"sanitizer": self.sanitizer} if self.sanitizer else {}),
+            **({"backends": described(self.collective)} if self.collective else {}),
         }
 
     def capabilities(self) -> dict[str, str]:

@@ -60,6 +60,8 @@ class Vendor:
         tool: the command that lists its cards.
         visible: the environment variable that lists the devices a process may use.
         collective: its backend of torch.distributed.
+        library: what stands behind a backend of another's name, as RCCL does behind nccl; "" where that is not known,
+            or the backend has its own name.
         graph: the class of ``torch.<kind>`` that holds a captured graph, "" where none is known.
         native: the paradigm of its own compiler for C++, of :data:`kernels.toolchains.native.COMPILERS`; "" where
             there is none, or it is CUDA's.
@@ -83,6 +85,7 @@ class Vendor:
     tool: str = ""
     visible: str = ""
     collective: str = ""
+    library: str = ""
     graph: str = ""
     native: str = ""
     modules: tuple[str, ...] = ()

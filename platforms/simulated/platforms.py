@@ -56,10 +56,12 @@ class Simulated(Accelerator):
 
     def prepare(self) -> None:
         from platforms.simulated.device import Device
+        from platforms.simulated.ranks import register
 
         planted = (*self.planted, *self.broken.get(self.taken, ()))
         device = Device(self.vendor.kind, graph=self.vendor.graph, planted=planted, unsupported=self.unsupported)
         device.install(self.vendor.extension)
+        register(self.collective, self.vendor.kind)
         super().prepare()
 
     def facts(self) -> dict[str, Any]:

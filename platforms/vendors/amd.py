@@ -32,6 +32,7 @@ class Amd(Accelerator):
         tool="rocm-smi",
         visible="HIP_VISIBLE_DEVICES",
         collective="nccl",
+        library="RCCL",
         graph="CUDAGraph",
         native="hip",
         environment=("CUDA_VISIBLE_DEVICES",),

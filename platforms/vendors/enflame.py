@@ -25,6 +25,7 @@ class Enflame(Accelerator):
         tool="efsmi",
         visible="TOPS_VISIBLE_DEVICES",
         collective="nccl",
+        library="ECCL",
         triton={"warps": "4 (gcu300: 2)"},
         dtypes={"float64": "absent", "int64": "absent on gcu300"},
         cards=(Card(name="GCU", grid=(12, 1, 1), units=12, source="FlagGems, codegen_config_utils.py"),),

@@ -34,6 +34,7 @@ class Metax(Accelerator):
         tool="mx-smi",
         visible="MACA_VISIBLE_DEVICES",
         collective="nccl",
+        library="MCCL",
         graph="CUDAGraph",
         native="maca",
         environment=("MACA_PATH",),

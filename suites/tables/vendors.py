@@ -42,7 +42,7 @@ def vendors() -> str:
                     _code(one.extension),
                     _code(one.tool),
                     _code(one.visible),
-                    _code(one.collective),
+                    f"{_code(one.collective)} ({one.library})" if one.library else _code(one.collective),
                     _code(one.graph),
                     ", ".join(platform.paradigms),
                 ]
