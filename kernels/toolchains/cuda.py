@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import shutil
+import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -90,11 +91,17 @@ CLANGS = (*(f"clang-{version}" for version in range(24, 16, -1)), "clang")
 
 
 def clang() -> str:
-    """Return the newest clang on PATH; raises BuildError."""
-    found = next(filter(shutil.which, CLANGS), None)
+    """Return the newest clang on PATH that finds its linker; raises BuildError."""
+    found = next(filter(_links, filter(shutil.which, CLANGS)), None)
     if found is None:
-        raise BuildError("there is no clang on PATH; sudo apt-get install clang-19 lld-19")
+        raise BuildError("there is no clang with its linker on PATH; sudo apt-get install clang-19 lld-19")
     return found
+
+
+def _links(clang: str) -> bool:
+    # It prints the bare name of a program that it does not find.
+    printed = subprocess.run([clang, "--print-prog-name=lld"], capture_output=True, text=True, check=False).stdout
+    return shutil.which(printed.strip()) is not None
 
 
 def nvcc() -> str:

@@ -189,9 +189,23 @@ def test_device_code_needs_no_device(tmp_path: Path, monkeypatch: pytest.MonkeyP
         cuda.device_code(source, "sm_1")
 
 
-@pytest.mark.skipif(not any(map(shutil.which, cuda.CLANGS)), reason="needs clang and its linker")
+def test_a_clang_without_its_linker_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    clang = tmp_path / "clang"
+    clang.write_text("#!/bin/sh\necho lld\n")
+    clang.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(BuildError, match="no clang with its linker on PATH"):
+        cuda.clang()
+    (tmp_path / "lld").symlink_to(clang)
+    assert cuda.clang() == "clang"
+
+
 @pytest.mark.parametrize("source", sorted(OPERATIONS.glob("*/cuda.cu")), ids=lambda path: path.parent.name)
 def test_every_cuda_source_compiles_for_gpus_that_nvcc_does_not_know(source: Path) -> None:
+    try:
+        cuda.clang()
+    except BuildError as missing:
+        pytest.skip(str(missing))
     code = cuda.device_code(source, "gfx942").read_bytes()
     assert code[:4] == b"\x7fELF"
     assert int.from_bytes(code[18:20], "little") == AMDGPU

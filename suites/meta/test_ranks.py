@@ -70,7 +70,6 @@ import json
 import torch.distributed as dist
 from torch.testing._internal.distributed.fake_pg import FakeStore
 from platforms.backends import described
-from platforms.symmetric_memory import why_absent
 dist.init_process_group(
     platform.collective, rank=1, world_size=4, store=FakeStore(), device_id=torch.device(platform.device)
 )
