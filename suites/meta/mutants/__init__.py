@@ -68,7 +68,7 @@ CLASSES: Mapping[str, str] = {
 
 UNSHOWN: Mapping[str, str] = {
     "F23": "no result is right on both sides of a step: contracts keep inputs away from it or leave it open",
-    "F34": "needs several ranks: shown with the collectives, which are no operation yet",
+    "F34": "needs several ranks: `collectives.py` there, held to `suites/test_collectives.py`",
 }
 """Why a class needs no mutant here."""
 
