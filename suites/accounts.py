@@ -15,7 +15,9 @@ from golden.case import Case
 from golden.dtypes import dtype_of
 from golden.judge import DRIFT, Verdict, judge_all
 from golden.numerics import meaning
+from platforms.platform import Platform
 from platforms.pool import PlaceLost, Pool, WorkerError
+from platforms.ranks.platform import Ranks
 from suites.goldens import Goldens, Standard
 
 if TYPE_CHECKING:
@@ -70,18 +72,22 @@ def _declared(
 
 def _measured(subject: Subject, dtype: str, pool: Pool) -> dict[str, str]:
     """Return what the probes of matrix products say of the implementation; probes that fail say nothing."""
-    target = "platforms.profile.products:matrix_product"
-    return _asked(subject, target, pool, implementation=subject.implementation.id, dtype=dtype)
+    target, implementation = "platforms.profile.products:matrix_product", subject.implementation
+    if isinstance(subject.platform, Ranks):
+        # What one rank does cannot be called by itself; it multiplies as its platform does.
+        usual = f"gemm/{implementation.paradigm}/eager"
+        return _asked(subject.platform.of, target, pool, implementation=usual, dtype=dtype)
+    return _asked(subject.platform, target, pool, implementation=implementation.id, dtype=dtype)
 
 
 def _scattered(subject: Subject, dtype: str, pool: Pool) -> dict[str, str]:
     """Return what the probe of additions in memory says of the platform; one that fails says nothing."""
-    return _asked(subject, "platforms.profile.scattering:scattered_sum", pool, dtype=dtype)
+    return _asked(subject.platform, "platforms.profile.scattering:scattered_sum", pool, dtype=dtype)
 
 
-def _asked(subject: Subject, target: str, pool: Pool, **arguments: str) -> dict[str, str]:
+def _asked(platform: Platform, target: str, pool: Pool, **arguments: str) -> dict[str, str]:
     try:
-        return pool.call(subject.platform, target, **arguments)
+        return pool.call(platform, target, **arguments)
     except PlaceLost:
         raise  # the drift of a correct kernel would stay unaccounted for
     except WorkerError as error:

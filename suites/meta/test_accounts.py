@@ -9,7 +9,9 @@ import pytest
 from golden.case import Case
 from kernels.registry import load
 from platforms.cpu import Cpu
+from platforms.platform import Platform
 from platforms.pool import Pool
+from platforms.ranks.platform import ranks_of
 from reports.bundle import Bundle
 from reports.record import Record
 from suites.run import Run
@@ -57,6 +59,12 @@ def flushing(a, b):
 def flushing_now_and_then(a, b):
     return flushing(a, b) if a.shape[-1] < 100 else torch.matmul(a, b)
 
+@implementation("all_gather_gemm", paradigm="torch", name="flushing")
+def flushing_rank(a, b, *, group):
+    rows = a.new_empty((group.size * a.shape[0], a.shape[1]))
+    group.all_gather(rows.view(-1), a.reshape(-1))
+    return flushing(rows, b)
+
 @implementation("gemm", paradigm="torch", numerics="tf32")
 def cut_and_said_so(a, b):
     if a.dtype == torch.float32:
@@ -85,6 +93,10 @@ SUBNORMAL = (
     '{"operation":"gemm","dtype":"float32","dims":{"m":16,"n":16,"k":64},'
     '"tensors":{"a":{"regime":"subnormal"}},"seed":0}'
 )
+SPREAD = (
+    '{"operation":"all_gather_gemm","dtype":"float32","dims":{"ranks":2,"m":8,"n":16,"k":64},'
+    '"tensors":{"a":{"regime":"subnormal"}},"seed":0}'
+)
 NORMAL = '{"operation":"gemm","dtype":"float32","dims":{"m":16,"n":16,"k":64},"seed":0}'
 
 SCATTERED = (
@@ -106,8 +118,13 @@ def judged(tmp_path_factory: pytest.TempPathFactory) -> Iterator[object]:
 
         def judge(name: str, line: str) -> Record:
             case = Case.parse(line)
-            implementation = catalogue.implementations[f"{case.operation}/torch/{name}"]
-            return run.one(Subject(catalogue.operations[case.operation], implementation, Cpu()), case, suite="meta")
+            spread = case.operation not in catalogue.operations
+            among = catalogue.collectives if spread else catalogue
+            assert among is not None
+            implementation = among.implementations[f"{case.operation}/torch/{name}"]
+            platform = ranks_of(Cpu(), 2) if spread else Cpu()
+            assert isinstance(platform, Platform)
+            return run.one(Subject(among.operations[case.operation], implementation, platform), case, suite="meta")
 
         yield judge, pool
 
@@ -143,6 +160,21 @@ def test_flushed_subnormal_operands_are_measured_and_account_for_what_they_cost(
     assert record.share < 1
     sometimes = judged[0]("flushing_now_and_then", SUBNORMAL)
     assert (sometimes.verdict, sometimes.accounted) == ("wrong", "")
+
+
+def test_ranks_multiply_as_their_platform_does(judged: tuple, monkeypatch: pytest.MonkeyPatch) -> None:
+    alone = judged[0]("flushing", SPREAD)
+    assert (alone.verdict, alone.accounted) == ("wrong", "")  # this processor's own products keep them
+    asked = []
+
+    def call(platform: Platform, target: str, **arguments: str) -> dict[str, str]:
+        asked.append((platform.name, target.rpartition(":")[2], arguments["implementation"]))
+        return {"subnormals": "flushed", "rounding": "nearest"}
+
+    monkeypatch.setattr(judged[1], "call", call)
+    record = judged[0]("flushing", SPREAD)
+    assert record.accounted == "measured: its matrix products take subnormal numbers for zero"
+    assert set(asked) == {("cpu", "matrix_product", "gemm/torch/eager")}
 
 
 def test_a_scattered_sum_that_flushes_says_so_or_runs_where_additions_in_memory_do(judged: tuple) -> None:
