@@ -17,7 +17,7 @@ from kernels.registry import Catalogue
 from kernels.spread import Share, Spread
 from platforms import wire
 from platforms.execution import Bench, call_here, describe
-from platforms.platform import Platform
+from platforms.platform import Platform, platform_from_value
 from platforms.ranks.group import Group
 from platforms.ranks.messages import call_to_value
 
@@ -27,11 +27,12 @@ _FOR_EVER = timedelta(days=1)
 """How long a rank waits for another by itself: who is late, and when it is too late, is for others to say."""
 
 
-def serve(rank: int, size: int, platform: Platform, connection: Connection, noted: Any) -> None:
-    """Answer requests from ``connection`` as ``rank`` of ``size`` on ``platform`` until it closes.
+def serve(rank: int, size: int, described: dict[str, Any], connection: Connection, noted: Any) -> None:
+    """Answer requests from ``connection`` as ``rank`` of ``size`` on the platform ``described`` until it closes.
 
     The first rank says first at which port it can be found, and all are told. Then each says "", or why it cannot work.
     """
+    platform = platform_from_value(described)
     os.environ.update(platform.worker_environment)
     os.environ.setdefault("GLOO_SOCKET_IFNAME", "lo")
     try:

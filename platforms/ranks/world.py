@@ -33,14 +33,15 @@ class World:
 
     def __init__(self, platform: Platform, size: int) -> None:
         # A process that may have used a device cannot be forked; on a processor a fork has everything imported.
-        context: Any = multiprocessing.get_context("fork" if platform.device == "cpu" else "spawn")
+        forked = platform.device == "cpu" and platform.start_method != "spawn"
+        context: Any = multiprocessing.get_context("fork" if forked else "spawn")
         self.platform, self.size = platform, size
         self._noted = context.RawArray("q", 2 * size)
         self._connections: list[Connection] = []
         self._processes: list[Any] = []
         for rank in range(size):
             mine, theirs = context.Pipe()
-            arguments = (rank, size, platform.for_worker(rank), theirs, self._noted)
+            arguments = (rank, size, platform.for_worker(rank).to_value(), theirs, self._noted)
             process = context.Process(target=serve, args=arguments, daemon=True)
             process.start()
             theirs.close()
