@@ -92,6 +92,26 @@ def _attention(dtype: str) -> Case:
 # What is planted, in PyTorch's terms.
 
 
+def _in_lanes(x: torch.Tensor, *, dim: int, count: int, join: Callable[[torch.Tensor], torch.Tensor]) -> torch.Tensor:
+    """Return the sum along the last axis as a vector of ``count`` lanes makes it, whose sums are joined at the end."""
+    assert dim == -1
+    lanes = torch.zeros(*x.shape[:-1], count, dtype=x.dtype)
+    for terms in x.split(count, -1):
+        lanes = lanes + terms
+    return join(lanes)
+
+
+def _paired(lanes: torch.Tensor) -> torch.Tensor:
+    while lanes.shape[-1] > 1:
+        lanes = lanes[..., ::2] + lanes[..., 1::2]
+    return lanes[..., 0]
+
+
+def _in_turn(lanes: torch.Tensor) -> torch.Tensor:
+    first, *others = lanes.unbind(-1)
+    return functools.reduce(torch.add, others, first)
+
+
 def _cut(x: torch.Tensor, bits: int) -> torch.Tensor:
     """Return float32 ``x`` without its last ``bits`` bits."""
     return (x.view(torch.int32) & -(1 << bits)).view(torch.float32)
@@ -309,6 +329,11 @@ def _of_loading_and_storing() -> Iterator[Plant]:
     half, brain = _rows("cumsum", "float16", **running), _rows("cumsum", "bfloat16", **running)
     yield Plant("a scan in float16", ("sums in float16, term by term",), half, _running(lambda x: x))
     yield Plant("a scan in bfloat16", ("sums in bfloat16, term by term",), brain, _running(lambda x: x))
+    many = Case("sum", "float32", {"x": [128, 64]}, {"dim": -1}, {"x": TensorSpec()})
+    for count, across, join in ((8, "pairwise", _paired), (4, "sequential", _in_turn)):
+        order = f"{count} lanes, each sequential, then {across}"
+        lanes = functools.partial(_in_lanes, count=count, join=join)
+        yield Plant(f"a sum in {count} lanes, {across}", (f"sums in float32, in the order {order}",), many, lanes)
 
 
 def _of_functions() -> Iterator[Plant]:
