@@ -3,7 +3,8 @@
 First each is tried alone: what it returns on the very case is what the judge gets to see. Those that were judged right
 then race. Every round calls each once, the order turning from round to round, each with caches cleared unless the case
 is far larger than they are; a round has inputs of its own, of two or three equal sets, so that no place in memory
-favours anybody. Compilation and tuning are over by then: a trial's calls come before. The device is locked meanwhile.
+favours anybody. Compilation and tuning are over by then: a trial's calls come before. The device is locked meanwhile,
+and nobody waits behind that lock for a compiler.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import base64
 import gc
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from functools import partial
 from typing import Any, cast
 
@@ -64,9 +65,7 @@ def trial(*, entrant: str, case: str, picks: Sequence[Pick]) -> dict[str, Any]:
     track = _track(Case.parse(case))
     call = track.call(entrant)
     try:
-        # It compiles, for seconds, in which others may have the device, unless it measures too.
-        with alone(runner.platform.hardware) if settings(implementation=one.id) else nullcontext():
-            first = call(0)
+        first = _first(track, entrant)
         with beside_others(runner.platform.hardware):
             runner.platform.synchronize()
             taken = _taken(first, picks)
@@ -105,11 +104,9 @@ def race(*, entrants: Sequence[str], case: str, picks: Sequence[Pick], rounds: i
         for number in range(-1, rounds):  # the first one warms up
             spin = watch.spin()
             for name in _turned(list(calls), number):
-                if flushed:
-                    watch.flush()
                 compiled = counters.get(name.split("/")[1]) if name in entrants else None
                 before = compiled() if compiled else 0
-                took = watch.seconds(partial(calls[name], number))
+                took = watch.seconds(partial(calls[name], number), cleared=flushed)
                 if number >= 0:
                     seconds[name].append(took)
                     compilations[name] += compiled() - before if compiled else 0
@@ -181,6 +178,25 @@ class _Track:
         """The case's dtype if products of it are torch's own, else float16: those of narrower types are no slower."""
         dtype = cast(torch.dtype, getattr(torch, self._case.dtype))
         return dtype if dtype in (torch.float64, torch.float32, torch.bfloat16) else torch.float16
+
+
+def _first(track: _Track, entrant: str) -> Any:
+    """Return the result of the first call of ``entrant``, in which it is compiled.
+
+    That takes seconds, in which others may have the device, unless the device is the host that compiles. Where a tuner
+    measures in that call, it has the device alone, and each setting has been compiled before.
+    """
+    platform = Runner.current.platform
+    name, _, setting = entrant.partition("[")
+    measures = not setting and any(tuners(_function(name)))
+    with beside_others(platform.hardware) if platform.device == "cpu" else nullcontext():
+        for one in settings(implementation=name) if measures else ():
+            with suppress(Exception):  # the tuner meets what does not compile again
+                track.call(f"{name}[{one}]")(0)
+        if not measures:
+            return track.call(entrant)(0)
+    with alone(platform.hardware):
+        return track.call(entrant)(0)
 
 
 def _function(entrant: str) -> Callable[..., Any]:

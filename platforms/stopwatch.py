@@ -34,8 +34,10 @@ class Stopwatch:
         """Have the caches filled with what no kernel uses; it is read, so that nothing of it is written back later."""
         self._other.sum()
 
-    def seconds(self, function: Callable[[], Any]) -> float:
-        """Return how long ``function`` takes on the device."""
+    def seconds(self, function: Callable[[], Any], *, cleared: bool = False) -> float:
+        """Return how long ``function`` takes on the device, with its caches ``cleared`` before if that is asked for."""
+        if cleared:
+            self.flush()
         self._synchronize()
         started = time.perf_counter()
         result = function()  # kept until the clock is read, so that freeing it takes no part

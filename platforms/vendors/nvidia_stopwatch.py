@@ -7,7 +7,7 @@ import torch
 from platforms.device_stopwatch import Events
 
 _HIDDEN = 400_000
-"""Clock cycles that the device waits before a call: what the host takes to launch it is then over, some 200 us."""
+"""Clock cycles that the device waits before a call: what a quiet host takes to launch it is then over, some 200 us."""
 
 _SPIN = 100_000
 
@@ -18,8 +18,8 @@ class Cycles(Events):
     def __init__(self, device: str) -> None:
         super().__init__(torch.cuda, device, torch.cuda.get_device_properties(device).L2_cache_size)
 
-    def busy(self) -> None:
-        torch.cuda._sleep(_HIDDEN)
+    def busy(self, times: int) -> None:
+        torch.cuda._sleep(_HIDDEN * times)
 
     def spin(self) -> float:
-        return self._between(lambda: torch.cuda._sleep(_SPIN))
+        return self._between(lambda: torch.cuda._sleep(_SPIN))[0]

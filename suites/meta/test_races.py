@@ -8,7 +8,10 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -204,8 +207,9 @@ def test_obstacles(error: Exception, expected: str) -> None:
     assert obstacle(error) == expected
 
 
-def test_device_events_time_the_call_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The caches are cleared and the device is kept waiting before the first event, and not between the two."""
+@pytest.fixture
+def done(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """What is asked of a card in the place of NVIDIA's, in order; a call whose name has "late" in it is not ahead."""
     torch = pytest.importorskip("torch")
     done: list[str] = []
 
@@ -219,6 +223,9 @@ def test_device_events_time_the_call_alone(monkeypatch: pytest.MonkeyPatch) -> N
         def synchronize(self) -> None:
             done.append("synchronize")
 
+        def query(self) -> bool:
+            return "late" in done[-1]
+
         def elapsed_time(self, other: object) -> float:
             return 0.25  # milliseconds
 
@@ -226,28 +233,53 @@ def test_device_events_time_the_call_alone(monkeypatch: pytest.MonkeyPatch) -> N
         L2_cache_size = 2**12
 
     monkeypatch.setattr(torch.cuda, "Event", Event)
-    monkeypatch.setattr(
-        torch.cuda, "_sleep", lambda cycles: done.append("wait" if cycles else "no wait"), raising=False
-    )
+    monkeypatch.setattr(torch.cuda, "_sleep", lambda cycles: done.append(f"wait {cycles}"), raising=False)
     monkeypatch.setattr(torch.cuda, "get_device_properties", lambda device: Properties)
+    return done
+
+
+def test_device_events_time_the_call_alone(done: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """The caches are cleared and the device is kept waiting before the first event, and not between the two."""
     from platforms.vendors.nvidia_stopwatch import Cycles
 
     watch = Cycles("cpu")
-    watch.flush()
+    monkeypatch.setattr(watch, "flush", lambda: done.append("flush"))
     assert watch.cache == 2**12
     assert watch.seconds(lambda: done.append("call")) == 0.25e-3
-    assert done == ["wait", "record", "call", "record", "synchronize"]
+    assert done == ["wait 400000", "record", "call", "record", "synchronize"]
+    done.clear()
+    assert watch.seconds(lambda: done.append("call"), cleared=True) == 0.25e-3
+    assert done == ["flush", "wait 400000", "record", "call", "record", "synchronize"]
     done.clear()
     assert watch.spin() == 0.25e-3
-    assert done == ["record", "wait", "record", "synchronize"]
+    assert done == ["record", "wait 100000", "record", "synchronize"]
 
 
-def test_the_host_is_timed_until_it_has_finished() -> None:
+def test_a_host_that_is_slow_to_launch_is_waited_for(done: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its launch would be timed otherwise; what is never ahead is timed all the same."""
+    from platforms.vendors.nvidia_stopwatch import Cycles
+
+    watch = Cycles("cpu")
+    monkeypatch.setattr(watch, "flush", lambda: done.append("flush"))
+    calls = iter(("late", "in time", "late", "late", "in time"))
+
+    def waits(**how: bool) -> list[str]:
+        done.clear()
+        watch.seconds(lambda: done.append(next(calls)), **how)
+        return [one for one in done if one.startswith(("wait", "flush"))]
+
+    assert waits(cleared=True) == ["flush", "wait 400000", "flush", "wait 1600000"]
+    assert waits() == ["wait 1600000", "wait 6400000"]
+    assert waits() == ["wait 6400000"]
+
+
+def test_the_host_is_timed_until_it_has_finished(monkeypatch: pytest.MonkeyPatch) -> None:
     done: list[str] = []
     watch = Stopwatch(lambda: done.append("synchronize"), 2**10)
-    watch.flush()
-    took = watch.seconds(lambda: time.sleep(0.02))
+    monkeypatch.setattr(watch, "flush", lambda: done.append("flush"))
+    took = watch.seconds(lambda: time.sleep(0.02), cleared=True)
     assert 0.02 <= took < 2.0
+    assert done.pop(0) == "flush"
     assert done == ["synchronize", "synchronize"]
     assert watch.spin() > 0
 
@@ -272,3 +304,54 @@ def test_a_system_that_hides_its_caches_has_some_cleared(tmp_path: Path, monkeyp
     assert host_cache(tmp_path) == 2**24
     said.clear()
     assert host_cache(tmp_path) == 2**25
+
+
+class Tuner:
+    """Named in a function that it tunes, as Triton's are."""
+
+    def __init__(self) -> None:
+        self.configs = ["wide", "tall"]
+
+
+@pytest.mark.parametrize(("device", "compiling"), [("cpu", "beside"), ("cuda:0", "free")])
+def test_nobody_waits_behind_a_compiler(device: str, compiling: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A tuner measures alone what has been compiled before: beside others on the host, which is busy with that."""
+    pytest.importorskip("torch")
+    from platforms import race
+
+    turns, done = ["free"], []  # type: tuple[list[str], list[str]]
+    tuner, known = Tuner(), set()  # type: tuple[Tuner, set[str]]
+
+    def function() -> None:
+        for config in tuner.configs:
+            if config not in known:
+                known.add(config)
+                done.append(f"{config} compiled {turns[-1]}")
+        done.append(f"{' '.join(tuner.configs)} called {turns[-1]}")
+        if tuner.configs == ["tall"]:
+            raise RuntimeError("it does not fit")
+
+    @contextmanager
+    def turn(kind: str) -> Iterator[None]:
+        turns.append(kind)
+        yield
+        turns.pop()
+
+    monkeypatch.setattr(race, "alone", lambda hardware: turn("alone"))
+    monkeypatch.setattr(race, "beside_others", lambda hardware: turn("beside"))
+    monkeypatch.setattr(race, "tuners", lambda function: iter([tuner]))
+    catalogue = SimpleNamespace(implementations={"relu/triton/tuned": SimpleNamespace(function=function)})
+    platform = SimpleNamespace(device=device, hardware="a device")
+    monkeypatch.setattr(race.Runner, "current", SimpleNamespace(catalogue=catalogue, platform=platform), raising=False)
+
+    def call(entrant: str) -> Callable[[int], None]:
+        setting = entrant.partition("[")[2].removesuffix("]")
+        return lambda number: race._held(function, setting)() if setting else function()
+
+    track: Any = SimpleNamespace(call=call)
+    race._first(track, "relu/triton/tuned")
+    compiled = [f"{one} {what} {compiling}" for one in ("wide", "tall") for what in ("compiled", "called")]
+    assert done == [*compiled, "wide tall called alone"]
+    done.clear()
+    race._first(track, "relu/triton/tuned[wide]")
+    assert done == [f"wide called {compiling}"]
