@@ -127,5 +127,32 @@ def test_what_is_planted_is_found_and_named(tmp_path: Path, name: str, implement
     assert facts["caveats"] == ["it is simulated on the processor: nothing here is a result of Cambricon MLU (NeuWare)"]
 
 
+PROFILE = """
+from platforms.pool import Pool
+from platforms.profile.measuring import answers, machines
+from platforms.simulated.platforms import SIMULATED
+platform = next(one for one in SIMULATED if one.name == "simulated-gcu")
+with Pool() as pool:
+    for machine in machines(pool, platform, "brief"):
+        told = answers(pool, platform, machine, "brief")
+        print(machine, sorted({one["subject"] for one in told if "float64" in one["subject"]}), end=": ")
+        print({one["topic"]: one["answer"] for one in told if one["subject"] == "float32"}.get(TOPICS[machine]))
+"""
+TOPICS = {
+    "torch": "rounding of arithmetic",
+    "gemm/torch/eager": "accumulator of products",
+    "gemm/torch/tf32": "accumulator of products",
+    "sum/torch/eager": "accumulator of sums",
+}
+
+
+def test_a_device_that_lacks_a_dtype_is_asked_the_rest_of_its_profile() -> None:
+    held = "24 bits, nearest even"
+    assert python(f"TOPICS = {TOPICS}\n" + PROFILE).splitlines() == [
+        "torch []: nearest even",
+        *(f"{machine} []: {held}" for machine in ("gemm/torch/eager", "gemm/torch/tf32", "sum/torch/eager")),
+    ]
+
+
 def test_every_simulated_vendor_has_a_file() -> None:
     assert {one.vendor.name for one in SIMULATED} == {"cambricon", "ascend", "mthreads", "enflame"}
