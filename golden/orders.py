@@ -48,10 +48,8 @@ class Order:
         if not len(terms):
             return np.zeros(terms.shape[1:])
         if self.within and self.across:
-            parts = self.count if self.kind == "lanes" else -(-len(terms) // self.count)
             whole = _padded(terms, self.count)
-            shape = (-1, parts) if self.kind == "lanes" else (parts, -1)
-            apart = whole.reshape(*shape, *terms.shape[1:])
+            apart = whole.reshape(len(whole) // self.count, self.count, *terms.shape[1:])
             inner = self.within.added(apart if self.kind == "lanes" else np.moveaxis(apart, 1, 0), rounded)
             return self.across.added(inner, rounded)
         if self.kind.startswith("sequential"):

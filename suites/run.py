@@ -19,6 +19,7 @@ from golden.causes import Cause
 from golden.dtypes import decode
 from golden.judge import Verdict, judge_all
 from kernels import strategies
+from platforms.narrowed import is_narrowed
 from platforms.outcome import Outcome, Result
 from platforms.paradigm import paradigm_of
 from platforms.platform import Platform
@@ -85,6 +86,20 @@ class Run:
         reasons = {dtype: next((known[key] for key in tried if key in known), "") for dtype, tried in keys.items()}
         return {dtype: reason for dtype, reason in reasons.items() if reason}
 
+    def _without(self, subject: Subject, case: Case) -> str:
+        """Return which tensor of ``case`` the subject's platform cannot hold, with the reason, or "".
+
+        One whose numbers it keeps with fewer bits, it can: what comes of that is judged.
+        """
+        self.lacking(subject)
+        known = self.lacks.get(subject.platform.name, {})
+        forms = {**subject.operation.forms(case), **subject.operation.results(case)}
+        for name, form in forms.items():
+            reason = known.get(form.dtype, "")
+            if reason and not is_narrowed(reason):
+                return f"{name} is of {form.dtype}: {reason}"
+        return ""
+
     def profile(self, platform: Platform) -> dict[str, Any] | None:
         """Return how ``platform`` computes, which is measured once; None where it is not to be, or is out of reach."""
         with contextlib.suppress(PlaceLost):
@@ -129,6 +144,8 @@ class Run:
 
     def execute(self, subject: Subject, case: Case, *, contract: str = "") -> Outcome:
         """Return what came of running ``case`` on ``subject``, of checking a ``contract`` if one is named."""
+        if why := self._without(subject, case):
+            return Outcome("unsupported", message=why)
         try:
             ran = self.pool.run(
                 subject.platform,

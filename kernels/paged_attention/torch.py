@@ -19,8 +19,8 @@ def gathered(
 ) -> torch.Tensor:
     """Return the attention of each query to the keys on its pages, which are gathered first, as precise as is set."""
     page, slots = k_pages.shape[1], page_table.shape[1]
-    cached = torch.arange(slots * page, device=q.device) < lengths[:, None]
-    table = page_table.clamp(min=0).long()  # beyond the last page any will do: nothing of it is seen
+    cached = torch.arange(slots * page, dtype=lengths.dtype, device=q.device) < lengths[:, None]
+    table = page_table.clamp(min=0)  # beyond the last page any will do: nothing of it is seen
     k, v = (pages[table].flatten(1, 2).transpose(1, 2) for pages in (k_pages, v_pages))
     # A weight of 0 times a NaN beyond the length would be NaN.
     values = v.masked_fill(~cached[:, None, :, None], 0.0)

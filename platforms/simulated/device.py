@@ -89,6 +89,7 @@ class Device:
             "Stream": Stream,
             "Event": Event,
             "stream": timeline.entered,
+            "is_current_stream_capturing": lambda: Graph.capturing is not None,
             "current_stream": lambda device=None: timeline.stream,
             "default_stream": lambda device=None: timeline.default,
             **({graph: Graph, "graph": Capture} if graph else {}),
@@ -182,7 +183,7 @@ def _run(func: Any, *args: Any, **kwargs: Any) -> Any:
     if target.type == "cpu":
         return made.clone() if any(made is one.host for one in mine) else made
     index = device.index if target.index is None else target.index
-    result = tree.tree_map(lambda one: _wrapped(one, index, computing), made)
+    result = tree.tree_map(lambda one: _wrapped(func, one, index, computing), made)
     _note(func, mine, result)
     if Graph.capturing is not None and computing | (name in numerics._MOVES):
         _capture(compute, func, result, computing)
@@ -200,12 +201,12 @@ def _operand(func: Any, argument: str, computing: bool, one: Any) -> Any:
     return numerics.operand(func, argument, Device.current.planted, one.host)
 
 
-def _wrapped(one: Any, index: int, computing: bool) -> Any:
+def _wrapped(func: Any, one: Any, index: int, computing: bool) -> Any:
     if not isinstance(one, torch.Tensor):
         return one
     if one.dtype in Device.current.unsupported:
         raise RuntimeError(f"{Device.current.kind} has no {str(one.dtype).removeprefix('torch.')}")
-    return DeviceTensor(numerics.result(Device.current.planted, one) if computing else one, index)
+    return DeviceTensor(numerics.result(func, Device.current.planted, one) if computing else one, index)
 
 
 def _note(func: Any, mine: list[DeviceTensor], result: Any) -> None:
@@ -225,7 +226,7 @@ def _capture(compute: Any, func: Any, result: Any, computing: bool) -> None:
         made = [one for one in tree.tree_leaves(compute()) if isinstance(one, torch.Tensor)]
         if not func._schema.is_mutable:
             for old, new in zip(kept, made, strict=True):
-                old.copy_(numerics.result(Device.current.planted, new) if computing else new)
+                old.copy_(numerics.result(func, Device.current.planted, new) if computing else new)
 
     if not func._schema.name.startswith(("aten::empty", "aten::new_empty")):
         assert Graph.capturing is not None

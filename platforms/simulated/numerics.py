@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from platforms.simulated.kinds import FLUSHED, TF32, WIDE_FLOATS, WIDE_INTEGERS
+from platforms.simulated.kinds import FLUSHED, SQUARE_ROOTS, TF32, WIDE_FLOATS, WIDE_INTEGERS
 
 _PRODUCTS = {
     **dict.fromkeys(("mm", "bmm", "mv", "dot"), ""),
@@ -32,6 +32,7 @@ _MOVES = {
     *("ones", "scalar_tensor", "arange", "randn", "repeat", "flip", "roll", "constant_pad_nd", "_local_scalar_dense"),
     *("index_put_", "_index_put_impl_", "scatter", "scatter_", "equal", "embedding", "new_empty_strided"),
 }
+_ROOTS = ("aten::sqrt", "aten::sqrt_")
 _SMALLEST = torch.finfo(torch.float32).smallest_normal
 
 
@@ -50,8 +51,10 @@ def operand(func: Any, argument: str, planted: Iterable[str], x: torch.Tensor) -
     return _tf32(x) if TF32 in planted and _PRODUCTS.get(name, argument) != argument else x
 
 
-def result(planted: Iterable[str], x: torch.Tensor) -> torch.Tensor:
-    """Return what the device writes of ``x``, in the memory of ``x``."""
+def result(func: Any, planted: Iterable[str], x: torch.Tensor) -> torch.Tensor:
+    """Return what the device writes of ``x``, which ``func`` made, in the memory of ``x``."""
+    if SQUARE_ROOTS in planted and func._schema.name in _ROOTS and x.dtype == torch.float32:
+        x.copy_(torch.where(x.isfinite() & (x > 0), torch.nextafter(x, x + x), x))
     for kind in planted:
         changed = _CHANGES[kind](x)
         if changed is not x:
@@ -87,4 +90,5 @@ _CHANGES: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
     WIDE_INTEGERS: _integers,
     FLUSHED: _flushed,
     TF32: lambda x: x,
+    SQUARE_ROOTS: lambda x: x,
 }

@@ -10,7 +10,7 @@ from platforms.accelerator import Accelerator
 from platforms.claims import Claim
 from platforms.platform import Absent, Platform
 from platforms.probe import Probe
-from platforms.simulated.kinds import FLUSHED, TF32, WIDE_FLOATS, WIDE_INTEGERS
+from platforms.simulated.kinds import FLUSHED, SQUARE_ROOTS, TF32, WIDE_FLOATS, WIDE_INTEGERS
 from platforms.vendor import Vendor
 from platforms.vendors import VENDORS
 
@@ -78,7 +78,7 @@ SIMULATED = (
         planted=(WIDE_FLOATS, WIDE_INTEGERS, TF32),
     ),
     Simulated(name="simulated-npu", device="npu:0", simulates="ascend", planted=(FLUSHED,), unsupported=("float64",)),
-    Simulated(name="simulated-musa", device="musa:0", simulates="mthreads", planted=(TF32,)),
+    Simulated(name="simulated-musa", device="musa:0", simulates="mthreads", planted=(TF32, SQUARE_ROOTS)),
     Simulated(name="simulated-gcu", device="gcu:0", simulates="enflame", unsupported=("float64", "int64")),
 )
 """The vendors with device types of their own, each with arithmetic that is reported of its cards."""

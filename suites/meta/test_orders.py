@@ -53,6 +53,16 @@ def test_terms_are_added_as_the_tree_is_whose_shape_the_words_tell(tree: Tree) -
     assert np.array_equal(sums, added(tree, terms, np.add))
 
 
+@pytest.mark.parametrize(
+    "words", ["8 lanes, each sequential, then pairwise", "blocks of 4, each pairwise, then by halves"]
+)
+def test_sums_of_nothing_many_of_them_or_none_have_an_order_too(words: str) -> None:
+    order = order_of(words)
+    assert order
+    assert order.added(np.ones((10, 3, 0)), np.float32).shape == (3, 0)
+    assert order.added(np.ones((0, 3)), np.float32).tolist() == [0, 0, 0]
+
+
 def test_brackets_belong_to_the_parts_and_several_terms_at_once_are_no_order() -> None:
     words = "blocks of 32, each (2 lanes, each sequential, then sequential), then sequential"
     order = order_of(words)

@@ -4,17 +4,27 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from golden.case import Case
+from kernels.registry import load
 from platforms.detect import detect
+from platforms.pool import Pool
 from platforms.probe import Probe
 from platforms.simulated.kinds import WIDE_FLOATS
 from platforms.simulated.platforms import SIMULATED, Simulated
-from reports.bundle import read
+from reports.bundle import Bundle, read
+from reports.record import Record
+from suites.meta.cli import MUTANTS
+from suites.run import Run
+from suites.subject import Subject
 
 ROOT = Path(__file__).resolve().parents[2]
+
+HERE = {one.name: one for one in SIMULATED}
 
 TORCH = Probe(torch_version="2.13.0+cpu")
 
@@ -156,3 +166,101 @@ def test_a_device_that_lacks_a_dtype_is_asked_the_rest_of_its_profile() -> None:
 
 def test_every_simulated_vendor_has_a_file() -> None:
     assert {one.vendor.name for one in SIMULATED} == {"cambricon", "ascend", "mthreads", "enflame"}
+
+
+ROOTS = """
+import numpy as np
+from platforms.profile.functions import functions
+from platforms.profile.torch_machine import TorchMachine
+answers = {(one.topic, one.subject): one.evidence for one in functions(TorchMachine(platform.device))}
+for dtype in ("float32", "float64"):
+    print(answers["error of sqrt", dtype]["ulp"] > 1, answers["error of rsqrt", dtype]["ulp"] > 2)
+"""
+
+
+def test_planted_square_roots_are_seen_by_a_profile_in_float32_alone() -> None:
+    printed = python(START.format(name="simulated-musa") + ROOTS).splitlines()
+    assert printed == ["True False", "False False"]
+
+
+class Judge:
+    """Runs one case of an implementation, mutants among them, on a simulated device, and judges it."""
+
+    def __init__(self, run: Run) -> None:
+        self.catalogue = load([MUTANTS])
+        self.run = run
+
+    def __call__(self, platform: str, implementation: str, case: Case, contract: str = "") -> Record:
+        made = self.catalogue.implementations[implementation]
+        subject = Subject(self.catalogue.operations[made.operation], made, HERE[platform])
+        return self.run.one(subject, case, suite="meta", contract=contract)
+
+
+@pytest.fixture(scope="module")
+def judge(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Judge]:
+    with Pool(kernels=[MUTANTS]) as pool, Bundle.create(tmp_path_factory.mktemp("simulated") / "b", {}) as bundle:
+        yield Judge(Run(pool=pool, bundle=bundle))
+
+
+@pytest.mark.parametrize(
+    ("platform", "operation", "params", "said"),
+    [
+        ("simulated-npu", "cast", {"dtype": "float64"}, "out is of float64: RuntimeError: npu has no float64"),
+        ("simulated-gcu", "cast", {"dtype": "float64"}, "out is of float64: RuntimeError: gcu has no float64"),
+        ("simulated-gcu", "argmax", {"dim": 0}, "out is of int64: RuntimeError: gcu has no int64"),
+    ],
+)
+def test_a_tensor_beside_the_cases_dtype_that_the_device_lacks_is_the_reason_not_to_run(
+    judge: Judge, platform: str, operation: str, params: dict[str, object], said: str
+) -> None:
+    record = judge(platform, f"{operation}/torch/eager", Case(operation, "float32", {"x": [5]}, params))
+    assert (record.verdict, record.message) == ("unsupported", said)
+
+
+def test_indices_that_a_device_keeps_with_fewer_bits_are_judged(judge: Judge) -> None:
+    case = Case("argmax", "float32", {"x": [5]}, {"dim": 0})
+    assert judge("simulated-mlu", "argmax/torch/eager", case).verdict == "exact"
+    wide = judge("simulated-mlu", "relu/torch/eager", Case("relu", "int64", {"x": [5]}))
+    assert wide.verdict == "unsupported"
+    assert wide.message.startswith("it is kept as int32, which wraps around: ")
+
+
+@pytest.mark.parametrize(
+    ("mutant", "contract", "verdict", "said"),
+    [
+        ("breaks_streams", "streams", "crashed", "stream 0 reads what stream "),
+        ("breaks_streams_early", "streams", "crashed", "may still be writing: nothing waits for it"),
+        ("breaks_graphs", "graphs", "wrong", "32 of 40 elements"),
+        ("keeps_streams", "streams", "exact", ""),
+        ("keeps_streams", "graphs", "exact", ""),
+    ],
+)
+def test_work_that_nobody_waits_for_is_noticed_on_a_simulated_device(
+    judge: Judge, mutant: str, contract: str, verdict: str, said: str
+) -> None:
+    record = judge("simulated-mlu", f"relu/torch/{mutant}", Case("relu", "float32", {"x": [40]}), contract)
+    assert record.verdict == verdict
+    assert said in record.message
+
+
+@pytest.mark.parametrize("platform", ["simulated-mlu", "simulated-npu"])
+@pytest.mark.parametrize(
+    ("mutant", "operation", "dims", "params", "verdict"),
+    [
+        ("wrong_one_past_the_end", "add", {"x": [6], "y": [6]}, {}, "out of bounds"),
+        ("wrong_last_row_unwritten", "softmax", {"x": [3, 5]}, {"dim": -1}, "unwritten"),
+        ("wrong_input_overwritten", "softmax", {"x": [3, 5]}, {"dim": -1}, "input changed"),
+        ("wrong_last_k_tile_dropped", "gemm", {"m": 3, "n": 4, "k": 40}, {}, "wrong"),
+    ],
+)
+def test_wrong_kernels_are_noticed_on_a_simulated_device_too(
+    judge: Judge,
+    platform: str,
+    mutant: str,
+    operation: str,
+    dims: dict[str, list[int] | int],
+    params: dict[str, object],
+    verdict: str,
+) -> None:
+    record = judge(platform, f"{operation}/torch/{mutant}", Case(operation, "float32", dims, params))
+    assert record.verdict == verdict, record.message

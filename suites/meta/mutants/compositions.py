@@ -82,7 +82,7 @@ def _attention(q, k, v, head_of, seen, scale, softcap):
 def wrong_causal_by_one(q, k, v, *, causal, scale, softcap, window):
     """Lets a query see the key after it."""
     heads = torch.arange(q.shape[1]) // (q.shape[1] // k.shape[1])
-    seen = torch.from_numpy(visible(q.shape[2] + 1, k.shape[2], causal=causal, window=window))
+    seen = torch.from_numpy(visible(q.shape[2] + 1, k.shape[2], causal=causal, window=window)).to(q.device)
     return _attention(q, k, v, heads, seen[1:] if causal else seen[:-1], scale, softcap)
 
 
@@ -91,7 +91,7 @@ def wrong_causal_by_one(q, k, v, *, causal, scale, softcap, window):
 def wrong_key_head(q, k, v, *, causal, scale, softcap, window):
     """Takes heads of keys in turn instead of each for a group of queries' heads."""
     heads = torch.arange(q.shape[1]) % k.shape[1]
-    seen = torch.from_numpy(visible(q.shape[2], k.shape[2], causal=causal, window=window))
+    seen = torch.from_numpy(visible(q.shape[2], k.shape[2], causal=causal, window=window)).to(q.device)
     return _attention(q, k, v, heads, seen, scale, softcap)
 
 
