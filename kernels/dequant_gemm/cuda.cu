@@ -54,151 +54,185 @@ __global__ void tiled(View<const T> a, Weights<T> weights, View<T> out) {
     if (row < m && column < n) out.data[row * out.stride(2) + column] = static_cast<T>(total);
 }
 
-// A few rows: what counts is how fast weights are read. A warp has 128 columns, a lane 16 of them, which it reads at
-// once from four packed lines at a time, as matrix units take them: nothing moves between lanes to be unpacked. Copies
-// are on their way while others are computed with, each into a place of its lane, so that nobody waits for anybody.
-constexpr int ROWS = 16;            // of a block, as matrix units have
-constexpr int EACH = 16;            // columns of a lane
-constexpr int LINES = 16;           // packed ones that a warp takes at a time
-constexpr int ACROSS = 1, DEEP = 4;  // warps of a block side by side, and along k
-constexpr int THREADS = 32 * ACROSS * DEEP;
-constexpr int STAGES = 4;           // places for copies
-constexpr int BLOCK_COLUMNS = ACROSS * 8 * EACH;
+// A few rows: what counts is how fast weights are read, and then how little is done to unpack them. Warps share the sum
+// over k, each with copies of its own on their way. Matrix units take the weights as their left operand, 16 columns at a
+// time, so that few rows of `a` fill the right one; they come out of shared memory turned, pairs of lines in a word, which
+// a mask makes numbers of.
+constexpr int TILE = 16;                 // columns that matrix units take at a time
+constexpr int TILES = 4;                 // of a warp, side by side
+constexpr int COLUMNS = TILES * TILE;    // of a block
+constexpr int LINES = 16;                // packed ones that a warp takes at a time
+constexpr int DEEP = 12;                 // warps of a block, all along k
+constexpr int THREADS = 32 * DEEP;
+constexpr int STAGES = 4;                // places for copies
+constexpr int RESIDENT = 2;              // blocks at a time on a multiprocessor
+constexpr int SIDE_ROWS = 8;             // of `a` that matrix units take at a time
+static_assert(STAGES * LINES * COLUMNS >= 4 * SIDE_ROWS * COLUMNS, "warps meet in the places of their copies");
 
-// The scales and zeros of a lane's columns in a group of rows.
-template <typename T, int BITS>
-struct Group {
-    Words scales[2], zeros;
-
-    __device__ void load(const T *scale, const uint8_t *zero) {
-        scales[0] = reinterpret_cast<const Words *>(scale)[0];
-        scales[1] = reinterpret_cast<const Words *>(scale)[1];
-        zeros = *reinterpret_cast<const Words *>(zero);
-    }
-
-    // Twice the scale of a column.
-    __device__ uint32_t scale(int column) const {
-        return __byte_perm(scales[column / 8].word[column % 8 / 2], 0, column % 2 ? 0x3232 : 0x1010);
-    }
-};
-
-// Pairs of weights without their zeros, exact: an integer in the last bits of a power of two is that power and it.
-// Powers come as an argument, since compilers need one instruction more for two constants.
+// Codes in a power of two: an integer in the last bits of one is that power and it, exactly, and so is a difference of
+// two. The power comes as an argument, since compilers need one instruction more for two constants.
 template <typename T>
 constexpr uint32_t POWER = std::is_same_v<T, Float16> ? 0x6400 : 0x4300;
 
-template <typename T>
-__device__ uint32_t above(uint32_t codes, uint32_t powers, int byte, uint32_t zeros) {
-    return difference<T>(codes | powers, __byte_perm(zeros, powers >> 8, byte * 0x0101 | 0x4040));
+// bfloat16 has too few bits for a byte in one: these go through float.
+template <typename T, int BITS>
+constexpr bool BY_FLOAT = BITS == 8 && !std::is_same_v<T, Float16>;
+
+__device__ inline float byte_above(uint32_t bytes, int which) {
+    return bits_as<float>(__byte_perm(bytes, 0x4b000000, 0x7440 | which));
 }
 
-// Of bytes in words of two lines; in float where T has too few bits for such a power.
-template <typename T>
-__device__ uint32_t bytes_above(uint32_t first, uint32_t second, uint32_t powers, int byte, uint32_t zeros) {
-    if constexpr (std::is_same_v<T, Float16>) {
-        const uint32_t codes = __byte_perm(first, second, byte | (byte + 4) << 8) & 0x00ff00ff;
-        return above<T>(codes, powers, byte, zeros);
+// The scales and zeros of a lane's columns in a group, two of each tile: as they are read, and twice in a word each.
+struct Read {
+    uint32_t scales[TILES];
+    uint16_t zeros[TILES];
+};
+
+struct Group {
+    uint32_t scales[TILES][2], zeros[TILES][2];
+};
+
+template <typename T, int BITS>
+__device__ inline void spread(Group &group, const Read &read, uint32_t powers) {
+    for (int tile = 0; tile < TILES; ++tile)
+        for (int i = 0; i < 2; ++i) {
+            group.scales[tile][i] = __byte_perm(read.scales[tile], 0, i ? 0x3232 : 0x1010);
+            if constexpr (BY_FLOAT<T, BITS>)
+                group.zeros[tile][i] = bits_as<uint32_t>(byte_above(read.zeros[tile], i));
+            else
+                group.zeros[tile][i] = __byte_perm(read.zeros[tile], powers >> 8, 0x4040 | i * 0x0101);
+        }
+}
+
+// Two weights of a column, `which` of the two that the words have: of 4 bits, those `odd` in their bytes.
+template <typename T, int BITS>
+__device__ inline uint32_t weights_of(uint32_t word, int which, int odd, const Group &group, int tile, uint32_t powers) {
+    const uint32_t zero = group.zeros[tile][which], scale = group.scales[tile][which];
+    if constexpr (BITS == 4) {
+        const uint32_t codes = word >> (8 * which + 4 * odd) & 0x000f000f;
+        return product<T>(difference<T>(codes | powers, zero), scale);
+    } else if constexpr (!BY_FLOAT<T, BITS>) {
+        return product<T>(difference<T>(__byte_perm(word, powers >> 8, 0x4240 | which * 0x0101), zero), scale);
     } else {
-        const auto wide = [&](uint32_t word) { return bits_as<float>(__byte_perm(word, 0x4b000000, 0x7440 | byte)); };
-        const float zero = wide(zeros);
-        return pair_of(T(wide(first) - zero), T(wide(second) - zero));
+        const float even = byte_above(word, which) - bits_as<float>(zero);
+        return product<T>(pair_of(T(even), T(byte_above(word, which + 2) - bits_as<float>(zero))), scale);
     }
 }
 
-template <typename T, int BITS>
-__global__ void __launch_bounds__(THREADS, 3)
-few_rows(const T *a, const uint8_t *packed, const T *scales, const uint8_t *zeros, float *partial, int64_t m, int64_t n,
-         int64_t groups, int64_t steps, uint32_t powers) {
-    constexpr int PER_LINE = 8 / BITS;
-    __shared__ Words places[STAGES][6][THREADS];
-    const int me = threadIdx.x, lane = me % 32, warp = me / 32, four = lane % 4;
-    const int64_t k = groups * steps * LINES * PER_LINE, row = int64_t(blockIdx.z) * ROWS + lane / 4;
-    const int64_t corner = int64_t(blockIdx.x) * BLOCK_COLUMNS + warp % ACROSS * (8 * EACH);
-    const int64_t column = corner + lane / 4 * EACH;
-    const int64_t slice = int64_t(blockIdx.y) * DEEP + warp / ACROSS, slices = int64_t(gridDim.y) * DEEP;
-    const int64_t begin = groups * slice / slices, end = groups * (slice + 1) / slices;
-    const bool inside = column < n;
+template <typename T, int BITS, int SIDES>
+__global__ void __launch_bounds__(THREADS, RESIDENT)
+few_rows(const T *a, const uint8_t *packed, const T *scales, const uint8_t *zeros, T *out, float *partial, int64_t m,
+         int64_t n, int64_t groups, int64_t steps, uint32_t powers) {
+    constexpr int PER_LINE = 8 / BITS, PRODUCTS = LINES * PER_LINE / TILE, HALF = LINES / 2;
+    __shared__ Words places[DEEP][STAGES][LINES][TILES];
+    const int me = threadIdx.x, lane = me % 32, warp = me / 32, four = lane % 4, eight = lane / 4;
+    const int64_t k = groups * steps * LINES * PER_LINE, first = int64_t(blockIdx.z) * SIDES * SIDE_ROWS;
+    const int64_t corner = int64_t(blockIdx.x) * COLUMNS;
+    const int64_t slice = int64_t(blockIdx.y) * DEEP + warp, slices = int64_t(gridDim.y) * DEEP;
+    const int64_t begin = groups * steps * slice / slices, end = groups * steps * (slice + 1) / slices;
 
-    const auto fetch = [&](int64_t step) {
-        if (step < end * steps) {
-            Words(&place)[6][THREADS] = places[step % STAGES];
-            const int64_t line = step * LINES + 4 * four;
-            for (int i = 0; i < 4; ++i) copy_later<16>(&place[i][me], packed + (line + i) * n + column, inside);
-            for (int i = 0; i < 2; ++i)
-                copy_later<8 * PER_LINE>(&place[4 + i][me], a + (row + 8 * i) * k + line * PER_LINE, row + 8 * i < m);
-        }
+    // A lane copies 16 bytes of a line, and of one half further. Where they lie is turned from line to line, so that
+    // those that are read together are in banks of their own.
+    const int turn = eight / 2;
+    const bool copies = corner + four * TILE < n;
+    const uint8_t *source = packed + (begin * LINES + eight) * n + corner + four * TILE;
+    int64_t fetched = begin;
+    const auto fetch = [&] {
+        if (fetched < end)
+            for (int half = 0; half < 2; ++half)
+                copy_later<16>(&places[warp][fetched % STAGES][half * HALF + eight][four ^ turn],
+                               source + half * HALF * n, copies);
         end_of_batch();
+        source += LINES * n;
+        ++fetched;
     };
 
-    float sums[EACH][4] = {};
-    Group<T, BITS> group{}, next{};
-    for (int i = 0; i < STAGES - 1; ++i) fetch(begin * steps + i);
-    if (inside && begin < end) next.load(scales + begin * n + column, zeros + begin * n + column);
-    for (int64_t shared = begin; shared < end; ++shared) {
-        group = next;
-        const int64_t ahead = (shared + 1) * n + column;
-        if (inside && shared + 1 < end) next.load(scales + ahead, zeros + ahead);
-        for (int64_t step = shared * steps; step < (shared + 1) * steps; ++step) {
-            await_copies<STAGES - 2>();
-            Words lines[4], lefts[2];
-            for (int i = 0; i < 4; ++i) lines[i] = places[step % STAGES][i][me];
-            for (int i = 0; i < 2; ++i) lefts[i] = places[step % STAGES][4 + i][me];
-            fetch(step + STAGES - 1);
-            if constexpr (BITS == 4) {
+    uint32_t sides[SIDES][PRODUCTS][2] = {};
+    const T *side_source = a + (first + eight) * k + begin * LINES * PER_LINE + (BITS == 4 ? 4 : 2) * four;
+    const auto fetch_side = [&](int side, int i) {
+        if (first + side * SIDE_ROWS + eight < m)
+            for (int j = 0; j < 2; ++j)
+                sides[side][i][j] = *reinterpret_cast<const uint32_t *>(side_source + side * SIDE_ROWS * k + i * TILE +
+                                                                        (BITS == 4 ? 2 : 8) * j);
+    };
+
+    Read read{};
+    int64_t shared = begin / steps;
+    const T *scale_source = scales + shared * n + corner + 2 * eight;
+    const uint8_t *zero_source = zeros + shared * n + corner + 2 * eight;
+    const auto fetch_group = [&] {
+        for (int tile = 0; tile < TILES; ++tile)
+            if (shared < groups && corner + tile * TILE < n) {
+                read.scales[tile] = *reinterpret_cast<const uint32_t *>(scale_source + tile * TILE);
+                read.zeros[tile] = *reinterpret_cast<const uint16_t *>(zero_source + tile * TILE);
+            }
+        scale_source += n;
+        zero_source += n;
+        ++shared;
+    };
+
+    float sums[SIDES][TILES][4] = {};
+    Group group;
+    for (int i = 0; i < STAGES - 1; ++i) fetch();
+    if (begin < end)
+        for (int side = 0; side < SIDES; ++side)
+            for (int i = 0; i < PRODUCTS; ++i) fetch_side(side, i);
+    fetch_group();
+    for (int64_t step = begin, until = begin; step < end; ++step) {
+        if (step == until) {
+            spread<T, BITS>(group, read, powers);
+            until = shared * steps;
+            fetch_group();
+        }
+        await_copies<STAGES - 2>();
+        __syncwarp();
+        fetch();
+        side_source += LINES * PER_LINE;
+        uint32_t words[2][TILES];
 #pragma unroll
-                for (int half = 0; half < 2; ++half) {
-                    uint32_t left[4];
-                    for (int i = 0; i < 4; ++i)  // even columns of a, then odd ones
-                        left[i] = __byte_perm(lefts[i % 2].word[2 * half], lefts[i % 2].word[2 * half + 1],
-                                              i < 2 ? 0x5410 : 0x7632);
+        for (int half = 0; half < 2; ++half) {
+            turned_tiles(words[half], &places[warp][step % STAGES][half * HALF + lane % 8][lane / 8 ^ lane % 8 / 2]);
+            if (BITS == 8 && !half) continue;  // whose halves are multiplied at once
+            const int i = BITS == 4 ? half : 0;
+            uint32_t right[SIDES][2];
+            for (int side = 0; side < SIDES; ++side) {
+                for (int j = 0; j < 2; ++j)
+                    right[side][j] = BITS == 8 ? sides[side][i][j]
+                                               : __byte_perm(sides[side][i][0], sides[side][i][1], j ? 0x7632 : 0x5410);
+                if (step + 1 < end) fetch_side(side, i);
+            }
 #pragma unroll
-                    for (int c = 0; c < EACH; ++c) {
-                        const int byte = c % 4;
-                        const uint32_t codes = __byte_perm(lines[2 * half].word[c / 4], lines[2 * half + 1].word[c / 4],
-                                                           byte | (byte + 4) << 8);
-                        const uint32_t scale = group.scale(c), zero = group.zeros.word[c / 4];
-                        const uint32_t right[2] = {
-                            product<T>(above<T>(codes & 0x000f000f, powers, byte, zero), scale),
-                            product<T>(above<T>(codes >> 4 & 0x000f000f, powers, byte, zero), scale),
-                        };
-                        multiply_tile<T>(sums[c], left, right);
-                    }
-                }
-            } else {
-                const uint32_t left[4] = {lefts[0].word[0], lefts[1].word[0], lefts[0].word[1], lefts[1].word[1]};
+            for (int tile = 0; tile < TILES; ++tile) {
+                uint32_t left[4];
 #pragma unroll
-                for (int c = 0; c < EACH; ++c) {
-                    const uint32_t scale = group.scale(c), zero = group.zeros.word[c / 4];
-                    uint32_t right[2];
-                    for (int i = 0; i < 2; ++i)
-                        right[i] = product<T>(bytes_above<T>(lines[2 * i].word[c / 4], lines[2 * i + 1].word[c / 4],
-                                                             powers, c % 4, zero), scale);
-                    multiply_tile<T>(sums[c], left, right);
-                }
+                for (int j = 0; j < 4; ++j)
+                    left[j] = weights_of<T, BITS>(words[BITS == 4 ? i : j / 2][tile], j % 2, j / 2, group, tile, powers);
+#pragma unroll
+                for (int side = 0; side < SIDES; ++side) multiply_tile<T>(sums[side][tile], left, right[side]);
             }
         }
     }
 
-    // Warps along k are added up in the places that copies do not need any more.
+    // Warps are added up in the places that copies do not need any more.
     await_copies<0>();
-    float *meeting = reinterpret_cast<float *>(places);
-    const int neighbour = me % (32 * ACROSS);
-    for (int other = 1; other < DEEP; ++other) {
+#pragma unroll
+    for (int side = 0; side < SIDES; ++side) {
         __syncthreads();
-        if (warp / ACROSS == other)
-            for (int i = 0; i < 4 * EACH; ++i) meeting[i * 32 * ACROSS + neighbour] = sums[i / 4][i % 4];
+        float *mine = reinterpret_cast<float *>(places[warp]);
+        for (int tile = 0; tile < TILES; ++tile)
+            for (int i = 0; i < 4; ++i)
+                mine[(2 * four + i % 2) * COLUMNS + tile * TILE + 2 * eight + i / 2] = sums[side][tile][i];
         __syncthreads();
-        if (warp < ACROSS)
-            for (int i = 0; i < 4 * EACH; ++i) sums[i / 4][i % 4] += meeting[i * 32 * ACROSS + neighbour];
-    }
-    if (warp >= ACROSS) return;
-    for (int i = 0; i < 4; ++i) {
-        const int64_t down = row + i / 2 * 8, at = corner + (2 * four + i % 2) * EACH;
-        if (down >= m || at >= n) continue;
-        Words *target = reinterpret_cast<Words *>(partial + (int64_t(blockIdx.y) * m + down) * n + at);
-        for (int c = 0; c < EACH; c += 4)
-            target[c / 4] = {bits_as<uint32_t>(sums[c][i]), bits_as<uint32_t>(sums[c + 1][i]),
-                             bits_as<uint32_t>(sums[c + 2][i]), bits_as<uint32_t>(sums[c + 3][i])};
+        for (int i = me; i < SIDE_ROWS * COLUMNS; i += THREADS) {
+            const int64_t row = first + side * SIDE_ROWS + i / COLUMNS, column = corner + i % COLUMNS;
+            if (row >= m || column >= n) continue;
+            float total = 0;
+            for (int other = 0; other < DEEP; ++other) total += reinterpret_cast<const float *>(places[other])[i];
+            if (gridDim.y == 1)
+                out[row * n + column] = static_cast<T>(total);
+            else
+                partial[(blockIdx.y * m + row) * n + column] = total;
+        }
     }
 }
 
@@ -211,19 +245,25 @@ __global__ void add_up(const float *partial, T *out, int64_t count, int64_t slic
     out[i] = static_cast<T>(total);
 }
 
+template <typename T, int BITS, int SIDES>
+const char *launch_few_rows(const Call &call) {
+    const Tensor *tensors = call.tensors, &out = tensors[4];
+    const int64_t m = out.size(0), n = out.size(1), groups = tensors[2].size(0), slices = call.integers[2];
+    const int64_t steps = call.integers[1] * BITS / 8 / LINES;
+    float *partial = slices > 1 ? tensors[5].as<float>() : nullptr;
+    const dim3 grid(blocks_for(n, COLUMNS), static_cast<unsigned>(slices), blocks_for(m, SIDES * SIDE_ROWS));
+    const char *trouble = launch(few_rows<T, BITS, SIDES>, grid, dim3(THREADS), call.stream, tensors[0].as<const T>(),
+                                 tensors[1].as<const uint8_t>(), tensors[2].as<const T>(),
+                                 tensors[3].as<const uint8_t>(), out.as<T>(), partial, m, n, groups, steps,
+                                 POWER<T> * 0x10001);
+    if (trouble || !partial) return trouble;
+    return launch(add_up<T>, dim3(blocks_for(m * n, 256)), dim3(256), call.stream, static_cast<const float *>(partial),
+                  out.as<T>(), m * n, slices);
+}
+
 template <typename T, int BITS>
 const char *launch_few_rows(const Call &call) {
-    const Tensor *tensors = call.tensors, &out = tensors[4], &partial = tensors[5];
-    const int64_t m = out.size(0), n = out.size(1), groups = tensors[2].size(0), slices = partial.size(0);
-    const int64_t steps = call.integers[1] * BITS / 8 / LINES;
-    const dim3 grid(blocks_for(n, BLOCK_COLUMNS), static_cast<unsigned>(slices), blocks_for(m, ROWS));
-    if (const char *trouble = launch(few_rows<T, BITS>, grid, dim3(THREADS), call.stream, tensors[0].as<const T>(),
-                                     tensors[1].as<const uint8_t>(), tensors[2].as<const T>(),
-                                     tensors[3].as<const uint8_t>(), partial.as<float>(), m, n, groups, steps,
-                                     POWER<T> * 0x10001))
-        return trouble;
-    return launch(add_up<T>, dim3(blocks_for(m * n, 256)), dim3(256), call.stream, partial.as<const float>(),
-                  out.as<T>(), m * n, slices);
+    return call.tensors[4].size(0) > SIDE_ROWS ? launch_few_rows<T, BITS, 2>(call) : launch_few_rows<T, BITS, 1>(call);
 }
 
 template <typename T>
@@ -256,8 +296,8 @@ ENTRY(tiled, call) {
     });
 }
 
-// For tensors that are contiguous and aligned, with columns in multiples of EACH, and packed lines of a group in those
-// of LINES.
+// For tensors that are contiguous and aligned, with columns in multiples of TILE, and packed lines of a group in those of
+// LINES. The sixth is the workspace of more slices than one.
 ENTRY(few_rows, call) {
     return dispatch(Types<Float16, BFloat16>{}, call.tensors[0], [&](auto type) {
         using T = decltype(type);

@@ -9,10 +9,10 @@ from kernels.toolchains.cuda import CudaSource, has_matrix_units, multiprocessor
 
 SOURCE = CudaSource(__file__)
 
-COLUMNS, ROWS, LANE, LINES = 128, 16, 16, 16
-"""Of a block of threads for few rows: its columns and rows; columns of a lane; packed lines that it takes at a time."""
+COLUMNS, ROWS, TILE, LINES = 64, 16, 16, 16
+"""Of a block of threads for few rows: its columns and rows; columns of a tile; packed lines that it takes at a time."""
 
-RESIDENT = 3
+RESIDENT = 2
 """Such blocks at a time on a multiprocessor."""
 
 
@@ -58,17 +58,20 @@ def few_rows(
         return tiled(a, packed, scales, zeros, bits=bits, group_size=group_size)
     m, n = a.shape[0], scales.shape[1]
     packed, scales, zeros = map(_padded, (packed, scales, zeros))
-    groups, columns = scales.shape
-    slices = max(1, min(groups, RESIDENT * multiprocessors(a) // max(1, -(-n // COLUMNS) * -(-m // ROWS))))
-    partial, out = a.new_empty((slices, m, columns), dtype=torch.float32), a.new_empty((m, columns))
+    columns = scales.shape[1]
+    slices = max(1, RESIDENT * multiprocessors(a) // max(1, -(-n // COLUMNS) * -(-m // ROWS)))
+    slices = min(slices, scales.shape[0])
+    out = a.new_empty((m, columns))
+    partial = (a.new_empty((slices, m, columns), dtype=torch.float32),) if slices > 1 else ()
     if out.numel():
-        SOURCE.call("few_rows", _aligned(a), packed, scales, zeros, out, partial, integers=(bits, group_size))
+        integers = (bits, group_size, slices)
+        SOURCE.call("few_rows", _aligned(a), packed, scales, zeros, out, *partial, integers=integers)
     return out if columns == n else out[:, :n].contiguous()
 
 
 def _padded(rows: torch.Tensor) -> torch.Tensor:
-    """Return ``rows`` aligned, as many columns long as lanes have or some multiple; what is added is anything."""
-    if not (missing := -rows.shape[1] % LANE):
+    """Return ``rows`` aligned, as many columns long as a tile or some multiple; what is added is anything."""
+    if not (missing := -rows.shape[1] % TILE):
         return _aligned(rows)
     longer = torch.empty((rows.shape[0], rows.shape[1] + missing), dtype=rows.dtype, device=rows.device)
     longer[:, : rows.shape[1]] = rows

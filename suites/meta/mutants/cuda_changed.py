@@ -46,8 +46,8 @@ copy_not_awaited = _few_rows(
 )
 groups_of_no_slice = _few_rows(
     "groups_of_no_slice",
-    "end = groups * (slice + 1) / slices",
-    "end = begin + groups / slices",
+    "end = groups * steps * (slice + 1) / slices",
+    "end = begin + groups * steps / slices",
     kind="F25",
     report="none: what is left where slices of k are of one size",
 )

@@ -99,6 +99,31 @@ __device__ inline void multiply_tile(float (&sums)[4], const uint32_t (&left)[4]
 #endif
 }
 
+// Reads four tiles of 8 lines of 16 bytes, line `lane % 8` of tile `lane / 8` from the address that the lane gives, in
+// shared memory. Lane 4 * g + t gets of each tile the two bytes numbered g, of line 2 * t in the low half of a word and of
+// the next line in the high half.
+__device__ inline void turned_tiles(uint32_t (&words)[4], const void *line) {
+#ifdef PORTOLAN_UNITS
+    const auto place = static_cast<uint32_t>(__cvta_generic_to_shared(line));
+    asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0,%1,%2,%3}, [%4];"
+                 : "=r"(words[0]), "=r"(words[1]), "=r"(words[2]), "=r"(words[3])
+                 : "r"(place)
+                 : "memory");
+#elif defined(__CUDACC__) || defined(__HIP__)
+    __trap();
+#else
+    __shared__ const uint16_t *lines[32][32];
+    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+    lines[warp][lane] = static_cast<const uint16_t *>(line);
+    __syncwarp();
+    for (int tile = 0; tile < 4; ++tile) {
+        const uint16_t *const *pair = lines[warp] + 8 * tile + lane % 4 * 2;
+        words[tile] = pair[0][lane / 4] | uint32_t(pair[1][lane / 4]) << 16;
+    }
+    __syncwarp();
+#endif
+}
+
 // Copies so many bytes, 8 or 16 and aligned, into shared memory, or zeros unless they are `wanted`. They are there when
 // `await_copies` says so of the batch of copies that `end_of_batch` ends.
 template <int BYTES>
