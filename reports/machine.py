@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from dataclasses import asdict
 from itertools import combinations
 from typing import Any
@@ -14,6 +13,7 @@ from reports.gate import breaches
 from reports.ladder.carrying import Way, ways
 from reports.ladder.rungs import rungs
 from reports.places import machines
+from reports.strict import strict
 
 FORMAT = 1
 """The version of this document's layout."""
@@ -55,17 +55,6 @@ def document(audit: Audit, gate: tuple[str, ...]) -> str:
         "problems": audit.problems,
     }
     return json.dumps(strict(value), indent=1, allow_nan=False)
-
-
-def strict(value: Any) -> Any:
-    """Return ``value`` with infinite figures as texts, for strict JSON."""
-    if isinstance(value, dict):
-        return {name: strict(one) for name, one in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [strict(one) for one in value]
-    if isinstance(value, float) and not math.isfinite(value):
-        return str(value)
-    return value
 
 
 def _way(origin: str, target: str, way: Way) -> dict[str, Any]:

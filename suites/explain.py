@@ -27,7 +27,7 @@ from platforms.gather import probe
 from platforms.platform import Platform
 from platforms.pool import Pool, WorkerError
 from platforms.profile.kept import kept
-from reports.machine import strict
+from reports.strict import strict
 from suites.causes import explained
 from suites.measured import Answers, measured
 from suites.run import mismatch

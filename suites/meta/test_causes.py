@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import math
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -19,7 +21,7 @@ from kernels.registry import load
 from suites.causes import explained
 from suites.explain import main
 from suites.goldens import compute
-from suites.meta.cli import MUTANTS
+from suites.meta.cli import MUTANTS, ROOT
 from suites.meta.planted import Plant, plants
 
 OPERATIONS = load().operations
@@ -41,6 +43,13 @@ def test_what_passes_by_luck_is_no_cause_where_another_is_nearer_and_not_the_who
     (plant,) = (one for one in plants(2) if "rounded, on a unit that aligns" in one.kind and one.case.seed == 1)
     found = explained(GEMM, plant.case, plant.outputs(GEMM))
     assert found.name == " and ".join(plant.expected)
+
+
+def test_causes_are_tried_where_no_report_can_be_made() -> None:
+    """A machine that only runs kernels has none of what reports of many bundles need."""
+    code = "import sys, suites.explain; print(sys.modules.keys() & {'duckdb', 'tabulate'})"
+    ran = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert ran.stdout.strip() == "{'tabulate'}"
 
 
 def test_one_element_is_no_evidence() -> None:
