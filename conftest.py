@@ -113,7 +113,7 @@ def agree(
 ) -> Callable[..., None]:
     """What holds subjects of one operation against each other: ``agree(subjects)``."""
     session = request.config.stash[SESSION]
-    return functools.partial(agreement.conclude, run, asked=session.cases, note=record_property)
+    return functools.partial(agreement.conclude, run, asked=session.cases, note=record_property, effort=session.effort)
 
 
 @pytest.fixture

@@ -165,16 +165,17 @@ def conclude(
     *,
     asked: Callable[[str], list[Case] | None],
     note: Callable[[str, object], None],
+    effort: float = 1.0,
 ) -> None:
     """Hold ``rivals`` against each other; the test fails if two are further apart than their bounds allow.
 
     How many cases is for the Hypothesis profile to say, unless some are ``asked`` for. ``note`` is pytest's
-    ``record_property``.
+    ``record_property``; ``effort`` is how many times as long as usual causes are looked for.
     """
     operation = rivals[0].operation
     for rival in rivals:
         note("subject", rival.id)
-    found = list(agreements(run, rivals, cases=asked(operation.name)))
+    found = list(agreements(run, rivals, cases=asked(operation.name), recomputed=round(RECOMPUTED * effort)))
     run.bundle.update_environment(f"{PREFIX}{operation.name}", [one.to_value() for one in found])
     groups = [len(one.groups) for one in found]
     note("word", f"{max(groups, default=0)} groups of {len(rivals)}")

@@ -6,6 +6,7 @@ which options take a path before it looks for a conftest. Where that is not so, 
 
 from __future__ import annotations
 
+import math
 import os
 import sys
 from pathlib import Path
@@ -38,6 +39,14 @@ def numbers_of_ranks(text: str) -> tuple[int, ...]:
     if not numbers or min(numbers) < 1:
         raise ValueError(f"--ranks takes numbers of 1 or more, as {RANKS}, not {text!r}")
     return tuple(dict.fromkeys(numbers))
+
+
+def _factor(text: str) -> float:
+    """Return what ``--effort`` says; raises ValueError for what is no number of 0 or more."""
+    number = float(text)
+    if not 0 <= number < math.inf:
+        raise ValueError
+    return number
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -100,6 +109,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--timed",
         action="store_true",
         help="at the end, when nothing else runs, time each optimization beside what it optimizes",
+    )
+    group.addoption(
+        "--effort",
+        type=_factor,
+        default=1.0,
+        metavar="FACTOR",
+        help="how many times as long as usual causes of what fails or differs are looked for (default: 1)",
     )
     group.addoption("--bundle", metavar="DIR", help="where the run's records go (default: a new folder in reports/out)")
     group.addoption(

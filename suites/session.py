@@ -33,7 +33,9 @@ from platforms.probe import Probe
 from platforms.profile.kept import kept
 from reports.bundle import Bundle, BundleError, default_directory, read
 from reports.places import GATEWAY
+from suites.causes import Effort
 from suites.environment import environment
+from suites.inquiry import RECOMPUTED
 from suites.options import DEPTHS, ROOT, numbers_of_ranks
 from suites.run import Run
 from suites.subject import Selection, SelectionError, Subject, collectives, lacking, select, selected
@@ -227,7 +229,13 @@ class Session:
             bundle=self.bundle,
             replay_options=self.replay_options,
             profile=self._profile_of(self._pool),
+            effort=Effort(RECOMPUTED * self.effort),
         )
+
+    @property
+    def effort(self) -> float:
+        """How many times as long as usual causes are looked for."""
+        return float(self.config.getoption("effort"))
 
     def _profile_of(self, pool: Pool) -> Callable[[Platform], dict[str, Any] | None]:
         """Return what finds a platform's profile: all of it where much is searched, none anew for a single case."""

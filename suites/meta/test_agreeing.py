@@ -30,6 +30,15 @@ def test_a_wrong_kernel_is_apart_and_says_why(tmp_path: Path) -> None:
     assert pair["case"].startswith('{"operation":"gemm","dtype":"float32"')
 
 
+def test_no_effort_is_none(tmp_path: Path) -> None:
+    chosen = ("--kernels", MUTANTS, "--platform", "cpu", "--hypothesis-profile", "smoke", "--effort", "0")
+    names = "gemm/torch/eager,gemm/torch/wrong_tf32_undeclared"
+    run_pytest(*chosen, "--implementation", names, bundle=tmp_path / "bundle", suite="agreement")
+    found = {one["dtype"]: one for one in read(tmp_path / "bundle").environment["agreement gemm"]}
+    (pair,) = found["float32"]["pairs"]
+    assert pair["cause"].endswith(UNTRIED)
+
+
 def test_causes_are_looked_for_until_the_work_that_is_granted_is_done(tmp_path: Path) -> None:
     kernels = [MUTANTS / "numbers.py"]
     catalogue = load(kernels)
