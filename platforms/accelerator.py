@@ -7,7 +7,6 @@ otherwise is in the vendor's description (:mod:`platforms.vendor`), and what wor
 from __future__ import annotations
 
 import importlib
-import os
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
@@ -49,10 +48,10 @@ class Accelerator(Platform):
         super().prepare()
         if self.vendor.extension:
             importlib.import_module(self.vendor.extension)
-        if self.vendor.native:
-            from kernels.toolchains.native import VARIABLE
+        if self.vendor.compiler:
+            from kernels.toolchains.native import bring
 
-            os.environ[VARIABLE] = self.vendor.native
+            bring(self.vendor.compiler)
 
     def open(self) -> None:
         import torch
@@ -83,10 +82,10 @@ class Accelerator(Platform):
         if "triton" in lacking:
             why = f"it generates Triton kernels here, and triton: {lacking['triton']}"
             lacking |= {paradigm: why for paradigm in ("inductor", "ninetoothed") if paradigm in self.paradigms}
-        if self.vendor.native in self.paradigms:
+        if self.vendor.compiler and self.vendor.compiler.paradigm in self.paradigms:
             from platforms.native_trial import lacking_in_native
 
-            lacking |= lacking_in_native(self.vendor.native, self.device)
+            lacking |= lacking_in_native(self.vendor.compiler, self.device)
         if "cuda" in self.paradigms:
             from platforms.cuda_trial import lacking_in_cuda
 

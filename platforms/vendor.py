@@ -10,6 +10,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from kernels.toolchains.compiler import Compiler
+
 if TYPE_CHECKING:
     from platforms.probe import Probe
 
@@ -63,8 +65,7 @@ class Vendor:
         library: what stands behind a backend of another's name, as RCCL does behind nccl; "" where that is not known,
             or the backend has its own name.
         graph: the class of ``torch.<kind>`` that holds a captured graph, "" where none is known.
-        native: the paradigm of its own compiler for C++, of :data:`kernels.toolchains.native.COMPILERS`; "" where
-            there is none, or it is CUDA's.
+        compiler: that of its own C++; None where there is none, or it is CUDA's.
         modules, attributes, environment, files: what a probe must look at for ``sign``.
         products: how torch multiplies matrices of float32 if nobody says otherwise.
         triton: what Triton takes there if nobody says otherwise: "warps", "stages", "dot" (precisions of float32).
@@ -87,7 +88,7 @@ class Vendor:
     collective: str = ""
     library: str = ""
     graph: str = ""
-    native: str = ""
+    compiler: Compiler | None = None
     modules: tuple[str, ...] = ()
     attributes: tuple[str, ...] = ()
     environment: tuple[str, ...] = ()

@@ -1,8 +1,7 @@
 """Sources of a vendor's C++, compiled by the vendor's compiler and called on tensors of its devices.
 
 A source has entries with a C interface, ``ENTRY(name, call)`` of ``cxx/include/kernel.hpp``, whatever its language.
-Only nvcc has compiled any: the other rows of :data:`COMPILERS` are as build files of others have them, the headers in
-``dialects/`` as the functions of those runtimes are called. None of these compilers has been met.
+CUDA's compiler is known here; a platform brings that of its devices (:mod:`platforms.vendor`).
 """
 
 from __future__ import annotations
@@ -11,144 +10,51 @@ import functools
 import importlib.util
 import os
 import shutil
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import torch
 
+from kernels.toolchains.compiler import DIALECTS, NVCC, Compiler
 from kernels.toolchains.cxx import abi
 from kernels.toolchains.cxx.build import BuildError, build
-
-DIALECTS = Path(__file__).parent / "dialects"
-"""Headers that let a compiler other than nvcc read CUDA C++, one a paradigm, and what stands for CUDA's own."""
 
 VARIABLE = "PORTOLAN_NATIVE"
 """The environment variable that holds the paradigm whose compiler this process's devices need; without it, "cuda"."""
 
-
-@dataclass(frozen=True, kw_only=True)
-class Compiler:
-    """How a vendor's compiler is found and what it is told.
-
-    Attributes:
-        names: what it may be called, the best known first.
-        home: the environment variables that may name the toolkit's folder.
-        folder: where the toolkit lies if none of them does.
-        within: the folders of the toolkit that hold programs.
-        package: a namespace of pip whose packages may hold it, in a folder ``bin``.
-        flags: what every compilation is told.
-        architecture: the flag that names one, to be formatted with it; "" where none can be read from torch's device,
-            so that the compiler's own default holds.
-        called: returns how it calls the architecture of a device, as torch tells it.
-        library: what makes a shared library; ``{home}`` is the toolkit's folder.
-        suffix: of sources in its own language.
-        foreign: whether CUDA C++ is read through the header of the paradigm in :data:`DIALECTS`.
-        source: where the flags were read.
-    """
-
-    names: tuple[str, ...]
-    home: tuple[str, ...]
-    folder: str
-    within: tuple[str, ...] = ("bin",)
-    package: str = ""
-    flags: tuple[str, ...]
-    architecture: str = ""
-    called: Callable[[torch.device], str] = lambda device: ""
-    library: tuple[str, ...] = ("-shared", "-fPIC")
-    suffix: str
-    foreign: bool = True
-    source: str
+_COMPILERS = {"cuda": NVCC}
 
 
-def _numbered(form: str) -> Callable[[torch.device], str]:
-    """Return what fills ``form`` with the two numbers of what torch calls a device's capability."""
-    return lambda device: form.format(*getattr(torch, device.type).get_device_capability(device))
+def bring(one: Compiler) -> None:
+    """Have sources of the compiler's paradigm compiled by it, and CUDA C++ for devices too."""
+    _COMPILERS[one.paradigm] = one
+    os.environ[VARIABLE] = one.paradigm
 
 
-def _named_by_torch(device: torch.device) -> str:
-    """Return the architecture that torch names, without what may be switched on it."""
-    return str(properties(device).gcnArchName).partition(":")[0]
-
-
-_OPTIMIZED = ("-O3", "-std=c++17")
-_NEEDED = "-Wl,--no-as-needed"  # libraries stand before the source that needs them, and would be dropped
-
-COMPILERS = {
-    "cuda": Compiler(
-        names=("nvcc",),
-        home=("CUDA_HOME",),
-        folder="/usr/local/cuda",
-        package="nvidia",
-        flags=(*_OPTIMIZED, "-x", "cu"),
-        architecture="-arch={}",
-        called=_numbered("sm_{}{}"),
-        library=("-shared", "-Xcompiler", "-fPIC"),
-        suffix=".cu",
-        foreign=False,
-        source="met",
-    ),
-    "hip": Compiler(
-        names=("hipcc",),
-        home=("ROCM_PATH", "HIP_PATH"),
-        folder="/opt/rocm",
-        flags=(*_OPTIMIZED, "-x", "hip"),
-        architecture="--offload-arch={}",
-        called=_named_by_torch,
-        suffix=".hip",
-        source="LLVM, HIP support in clang",
-    ),
-    "maca": Compiler(
-        names=("mxcc",),
-        home=("MACA_PATH", "MACA_HOME"),
-        folder="/opt/maca",
-        within=("mxgpu_llvm/bin", "bin"),
-        flags=(*_OPTIMIZED, "-x", "maca"),
-        library=("-shared", "-fPIC", "--maca-path={home}"),
-        suffix=".maca",
-        source="InfiniCore, xmake/metax.lua",
-    ),
-    "musa": Compiler(
-        names=("mcc",),
-        home=("MUSA_HOME", "MUSA_PATH"),
-        folder="/usr/local/musa",
-        flags=(*_OPTIMIZED, "-x", "musa"),
-        architecture="--offload-arch={}",
-        called=_numbered("mp_{}{}"),
-        library=("-shared", "-fPIC", "-I{home}/include", "-L{home}/lib", _NEEDED, "-lmusart"),
-        suffix=".mu",
-        source="InfiniCore, xmake/moore.lua; torch_musa, musa_extension.py",
-    ),
-    "bang": Compiler(
-        names=("cncc",),
-        home=("NEUWARE_HOME",),
-        folder="/usr/local/neuware",
-        flags=_OPTIMIZED,
-        architecture="--bang-arch={}",
-        called=_numbered("compute_{}{}"),
-        library=("--shared", "-fPIC", "-I{home}/include", "-L{home}/lib64", _NEEDED, "-lcnrt", "-lstdc++"),
-        suffix=".mlu",
-        foreign=False,
-        source="InfiniOps, CMakeLists.txt of cambricon; torch_mlu, examples/mlu_extension",
-    ),
-}
-"""The compilers by the paradigm of what they compile."""
+def compiler_of(paradigm: str) -> Compiler:
+    """Return the compiler of a paradigm; raises BuildError where no platform of this process has brought one."""
+    if paradigm not in _COMPILERS:
+        known = ", ".join(_COMPILERS)
+        raise BuildError(
+            f"no compiler is known for {paradigm!r}, but for {known}; the platform of a vendor brings its own"
+        )
+    return _COMPILERS[paradigm]
 
 
 class NativeSource:
     """The kernels in a source of one paradigm; they are built the first time that one of them is called."""
 
     def __init__(self, python_file: str | Path, paradigm: str, suffix: str = "") -> None:
-        """The source is the file beside ``python_file`` of the same name, with the suffix of the paradigm or another.
-
-        Raises ValueError for a paradigm that has no compiler here.
-        """
-        if paradigm not in COMPILERS:
-            raise ValueError(f"no compiler is known for {paradigm!r}; there are those of {', '.join(COMPILERS)}")
+        """The source is beside ``python_file``, of the same name, with the suffix of the paradigm or another one."""
         self.paradigm = paradigm
-        self.path = Path(python_file).with_suffix(suffix or COMPILERS[paradigm].suffix)
+        self._beside, self._suffix = Path(python_file), suffix
+
+    @property
+    def path(self) -> Path:
+        """The source; raises BuildError where nothing is known of the paradigm and so of its suffix."""
+        return self._beside.with_suffix(self._suffix or compiler_of(self.paradigm).suffix)
 
     def call(
         self, name: str, *tensors: torch.Tensor, integers: Sequence[int] = (), reals: Sequence[float] = ()
@@ -179,13 +85,15 @@ def for_device(source: Path, paradigm: str, device: torch.device) -> Path:
 
 def library(source: Path, paradigm: str, architecture: str) -> Path:
     """Return the shared library that the paradigm's compiler makes of ``source``; raises BuildError."""
-    one = COMPILERS[paradigm]
+    one = compiler_of(paradigm)
     found = compiler(paradigm)
     flags = [flag.format(home=_home(one, found)) for flag in one.library]
-    if not (one.foreign and source.suffix == ".cu"):
+    if one.dialect is None or source.suffix != NVCC.suffix:
         return build([source], [*command(paradigm, architecture), *flags])
-    read = [f"-I{DIALECTS}", "-include", str(DIALECTS / f"{paradigm}.hpp")]
-    return build([source], [*command(paradigm, architecture), *flags, *read], sorted(DIALECTS.iterdir()))
+    read = [f"-I{DIALECTS}", "-include", str(one.dialect)]
+    return build(
+        [source], [*command(paradigm, architecture), *flags, *read], [*sorted(DIALECTS.iterdir()), one.dialect]
+    )
 
 
 def command(paradigm: str, architecture: str) -> list[str]:
@@ -193,13 +101,13 @@ def command(paradigm: str, architecture: str) -> list[str]:
 
     Raises BuildError without the compiler.
     """
-    one = COMPILERS[paradigm]
+    one = compiler_of(paradigm)
     return [compiler(paradigm), *one.flags, *([one.architecture.format(architecture)] if architecture else [])]
 
 
 def architecture(paradigm: str, device: torch.device) -> str:
     """Return how the paradigm's compiler calls the architecture of ``device``; "" if torch does not say."""
-    return COMPILERS[paradigm].called(device)
+    return compiler_of(paradigm).called(device)
 
 
 def compiler(paradigm: str) -> str:
@@ -207,7 +115,7 @@ def compiler(paradigm: str) -> str:
 
     Raises BuildError, which says what was looked for and what helps.
     """
-    one = COMPILERS[paradigm]
+    one = compiler_of(paradigm)
     found = next((path for path in _candidates(one) if path.is_file()), None)
     if found is not None:
         return str(found)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from kernels.toolchains.compiler import DIALECTS, OPTIMIZED, Compiler, named_by_torch
 from platforms.accelerator import Accelerator
 from platforms.probe import Probe
 from platforms.vendor import Card, Gap, Vendor
@@ -34,7 +35,21 @@ class Amd(Accelerator):
         collective="nccl",
         library="RCCL",
         graph="CUDAGraph",
-        native="hip",
+        compiler=Compiler(
+            paradigm="hip",
+            names=("hipcc",),
+            home=("ROCM_PATH", "HIP_PATH"),
+            folder="/opt/rocm",
+            flags=(*OPTIMIZED, "-x", "hip"),
+            architecture="--offload-arch={}",
+            called=named_by_torch,
+            suffix=".hip",
+            dialect=DIALECTS / "hip.hpp",
+            sources={
+                "-x hip --offload-arch=ARCH": "clang.llvm.org/docs/HIPSupport.html",
+                "-O3 -std=c++17 -shared -fPIC": "clang.llvm.org/docs/ClangCommandLineReference.html, as hipcc is clang",
+            },
+        ),
         environment=("CUDA_VISIBLE_DEVICES",),
         triton={"warps": "4", "dot": "ieee, and nothing else"},
         dtypes={"float8_e4m3fn": "the matrix units before gfx950 have e4m3fnuz instead, whose largest number is 240"},
@@ -48,6 +63,6 @@ class Amd(Accelerator):
             Gap("a dot that asks for tf32 does not compile", "FlagTree, third_party/amd"),
             Gap("layer norm with more than 64 elements a lane is 3 to 86 times slower on RDNA 4", "FlagGems, _amd"),
         ),
-        guesses=("16 waves a block", "every flag of hipcc, and the header by which it reads CUDA C++"),
+        guesses=("16 waves a block", "whether hipcc takes what it is told, and the header by which it reads CUDA C++"),
         setup=("use the torch and triton of the ROCm image; `pip install torch` would put a CUDA build in its place",),
     )

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import ClassVar
 
+from kernels.toolchains.compiler import GUESS, NEEDED, OPTIMIZED, Compiler, numbered
 from platforms.accelerator import Accelerator
 from platforms.vendor import Card, Gap, Vendor, answers
 
@@ -27,7 +29,23 @@ class Cambricon(Accelerator):
         visible="MLU_VISIBLE_DEVICES",
         collective="cncl",
         graph="MLUGraph",
-        native="bang",
+        compiler=Compiler(
+            paradigm="bang",
+            names=("cncc",),
+            home=("NEUWARE_HOME",),
+            folder="/usr/local/neuware",
+            flags=OPTIMIZED,
+            architecture="--bang-arch={}",
+            called=numbered("compute_{}{}"),
+            library=("--shared", "-fPIC", "-I{home}/include", "-L{home}/lib64", NEEDED, "-lcnrt", "-lstdc++"),
+            suffix=".mlu",
+            trial=Path(__file__).parent.with_name("bang_trial.mlu"),
+            sources={
+                "-O3 -std=c++17 -fPIC -I{home}/include -L{home}/lib64 -lcnrt": "InfiniCore, xmake/bang.lua",
+                "--bang-arch=ARCH -lstdc++": "torch_mlu, examples/mlu_extension (compute_50: MLU590)",
+                "--shared -Wl,--no-as-needed": GUESS,
+            },
+        ),
         products="torch.backends.mlu.matmul.allow_tf32; the flags of torch.backends.cuda are ignored",
         triton={"warps": "1", "stages": "0", "dot": "tf32 (ieee alone before isa 500)"},
         dtypes={
@@ -50,7 +68,8 @@ class Cambricon(Accelerator):
             "how many programs of Triton one launch may have",
             "bytes of NRAM that Triton gives to a tile",
             "torch.mlu.mem_get_info",
-            "every flag of cncc, and the trial of BANG C",
+            "what cncc is told without a source, and the trial of BANG C",
+            "whether torch.mlu tells the architecture by the two numbers that --bang-arch has",
         ),
         setup=(
             "use the torch, torch_mlu and triton of the NeuWare image; install none by pip",

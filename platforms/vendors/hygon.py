@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from kernels.toolchains.compiler import DIALECTS, GUESS, OPTIMIZED, Compiler, named_by_torch
 from platforms.accelerator import Accelerator
 from platforms.probe import Probe
 from platforms.vendor import Card, Gap, Vendor, builds
@@ -34,6 +35,7 @@ class Hygon(Accelerator):
 
     name: str = "hygon"
     device: str = "cuda:0"
+    paradigms: tuple[str, ...] = ("torch", "inductor", "triton", "ninetoothed", "cuda", "hip")
     vendor: ClassVar[Vendor] = Vendor(
         name="hygon",
         title="Hygon DCU (DTK)",
@@ -44,6 +46,21 @@ class Hygon(Accelerator):
         visible="HIP_VISIBLE_DEVICES",
         collective="nccl",
         graph="CUDAGraph",
+        compiler=Compiler(
+            paradigm="hip",
+            names=("hipcc",),
+            home=("DTK_ROOT", "ROCM_PATH"),
+            folder="/opt/dtk",
+            flags=(*OPTIMIZED, "-x", "hip"),
+            architecture="--offload-arch={}",
+            called=named_by_torch,
+            suffix=".hip",
+            dialect=DIALECTS / "hip.hpp",
+            sources={
+                "-std=c++17 -fPIC, DTK_ROOT, /opt/dtk": "InfiniCore, xmake/hygon.lua (of DTK's own nvcc)",
+                "-O3 -x hip --offload-arch=ARCH -shared": GUESS,
+            },
+        ),
         attributes=("__hcu_version__",),
         triton={"warps": "4", "dot": "ieee, and nothing else"},
         cards=(Card(name="DCU", lanes=64, threads=512, shared=65536, grid=(65536,), source="FlagSparse, docs/DCU.md"),),
@@ -54,6 +71,10 @@ class Hygon(Accelerator):
             Gap("a norm of absolute values over batches is compiled wrongly", "FlagGems, _hygon linalg_matrix_norm.py"),
             Gap("loops that wait for a flag need acquire semantics and a bounded grid", "FlagSparse, docs/DCU.md 4.6"),
         ),
-        guesses=("the name that the device gives itself (BW1000?)", "graphs"),
+        guesses=(
+            "the name that the device gives itself (BW1000?)",
+            "graphs",
+            "whether hipcc of its toolkit is told what AMD's is, and reads CUDA C++ through the same header",
+        ),
         setup=("use the torch and triton of the DTK image; install neither by pip",),
     )

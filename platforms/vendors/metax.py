@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from kernels.toolchains.compiler import DIALECTS, GUESS, OPTIMIZED, Compiler
 from platforms.accelerator import Accelerator
 from platforms.probe import Probe
 from platforms.vendor import Card, Gap, Vendor, builds, device_name
@@ -36,7 +37,21 @@ class Metax(Accelerator):
         collective="nccl",
         library="MCCL",
         graph="CUDAGraph",
-        native="maca",
+        compiler=Compiler(
+            paradigm="maca",
+            names=("mxcc",),
+            home=("MACA_PATH", "MACA_HOME"),
+            folder="/opt/maca",
+            within=("mxgpu_llvm/bin", "bin"),
+            flags=(*OPTIMIZED, "-x", "maca"),
+            library=("-shared", "-fPIC", "--maca-path={home}"),
+            suffix=".maca",
+            dialect=DIALECTS / "maca.hpp",
+            sources={
+                "-O3 -std=c++17 -x maca -fPIC, MACA_PATH, mxgpu_llvm/bin": "InfiniCore, xmake/metax.lua",
+                "-shared --maca-path={home}": GUESS,
+            },
+        ),
         environment=("MACA_PATH",),
         triton={"warps": "4", "stages": "3", "dot": "tf32"},
         cards=(
@@ -61,7 +76,7 @@ class Metax(Accelerator):
         ),
         guesses=(
             "whether 16 warps a block run (its compiler says so) or 8 (FlagGems)",
-            "every flag of mxcc, the header by which it reads CUDA C++, and its default architecture",
+            "whether mxcc takes what it is told, the header by which it reads CUDA C++, and its default architecture",
         ),
         setup=(
             "use the torch and triton of the MXMACA image (torch 2.8.0+metax and its kin); install neither by pip",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from kernels.toolchains.compiler import DIALECTS, GUESS, NEEDED, OPTIMIZED, Compiler, numbered
 from platforms.accelerator import Accelerator
 from platforms.vendor import Card, Gap, Vendor, answers
 
@@ -27,7 +28,23 @@ class MooreThreads(Accelerator):
         visible="MUSA_VISIBLE_DEVICES",
         collective="mccl",
         graph="MUSAGraph",
-        native="musa",
+        compiler=Compiler(
+            paradigm="musa",
+            names=("mcc",),
+            home=("MUSA_HOME", "MUSA_PATH"),
+            folder="/usr/local/musa",
+            flags=(*OPTIMIZED, "-x", "musa"),
+            architecture="--offload-arch={}",
+            called=numbered("mp_{}{}"),
+            library=("-shared", "-fPIC", "-I{home}/include", "-L{home}/lib", NEEDED, "-lmusart"),
+            suffix=".mu",
+            dialect=DIALECTS / "musa.hpp",
+            sources={
+                "-O3 -std=c++17 -fPIC -I{home}/include -L{home}/lib -lmusart": "InfiniCore, xmake/moore.lua",
+                "-x musa --offload-arch=ARCH": "torch_musa, musa_extension.py",
+                "-shared -Wl,--no-as-needed": GUESS,
+            },
+        ),
         products="tf32, unless it is switched off",
         triton={"warps": "4", "dot": "tf32"},
         dtypes={
@@ -57,7 +74,7 @@ class MooreThreads(Accelerator):
         guesses=(
             "whether 4 warps a block are the most (FlagGems), or 32 (its code generator)",
             "torch.musa.mem_get_info",
-            "every flag of mcc, and the header by which it reads CUDA C++",
+            "whether mcc takes what it is told, and the header by which it reads CUDA C++",
         ),
         setup=(
             "use the torch (2.7.1 exactly, for torch_musa), torch_musa and triton of its image; install none by pip",

@@ -12,6 +12,7 @@ import torch
 
 from golden.case import Case
 from kernels.registry import load
+from kernels.toolchains import native
 from kernels.toolchains.bang import BangSource
 from kernels.toolchains.cxx.abi import KernelError
 from kernels.toolchains.cxx.build import BuildError
@@ -20,6 +21,7 @@ from platforms.platform import Absent, platform_from_value
 from platforms.pool import Pool
 from platforms.probe import Probe
 from platforms.tools import COMPILERS, TOOLS
+from platforms.vendors.cambricon import Cambricon
 from suites.meta.cli import MUTANTS, run_pytest
 
 HERE = Probe(torch_version="here", machine=host.machine(), tools=tuple(name for name in TOOLS if shutil.which(name)))
@@ -135,7 +137,8 @@ def test_a_source_that_declares_more_than_there_is_is_refused(tmp_path: Path) ->
 
 
 @pytest.mark.skipif(bool(shutil.which("cncc")), reason="cncc is here")
-def test_elsewhere_than_on_the_processor_it_asks_for_cncc() -> None:
+def test_elsewhere_than_on_the_processor_it_asks_for_cncc(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(native._COMPILERS, "bang", Cambricon.vendor.compiler)
     x = torch.empty(8, device="meta")
     with pytest.raises(BuildError, match="there is no cncc"):
         BangSource(str(MUTANTS / "bang_kernels.py")).call("size_not_padded", x, x)

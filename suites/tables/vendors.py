@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from kernels.toolchains.compiler import GUESS, NVCC, Compiler
 from platforms.claims import KNOWN
 from platforms.vendor import Card, Vendor
 from platforms.vendors import VENDORS
@@ -70,6 +71,12 @@ def vendors() -> str:
                 for one in there
             ],
         ),
+        "## Compilers",
+        "What has C++ of a vendor compiled, and what it is told, with where that was read. None but nvcc has been met.",
+        table(
+            ["platform", "paradigm", "compiler", "its toolkit", "told", "where that was read"],
+            [[name, *_compiler(compiler)] for name, compiler in _COMPILERS.items()],
+        ),
         *(part for one in there for part in _of(one)),
     )
 
@@ -93,6 +100,17 @@ _EVERYWHERE = (
     "`pytest suites/test_contracts.py` runs streams and graphs, or says why not",
 )
 """What is to be tried on every new card."""
+
+
+_COMPILERS = {"nvidia": NVCC, **{one.vendor.name: one.vendor.compiler for one in VENDORS if one.vendor.compiler}}
+
+
+def _compiler(one: Compiler) -> list[object]:
+    places = f"{', '.join(one.home)}; {one.folder}"
+    read = "; ".join(
+        f"`{flags}`: {'**a guess**' if source == GUESS else source}" for flags, source in one.sources.items()
+    )
+    return [one.paradigm, " or ".join(map(_code, one.names)), places, _code(one.told()), read]
 
 
 def _code(text: str) -> str:
