@@ -67,6 +67,9 @@ class Device:
         _KEPT.append(aten)
         torch.accelerator.synchronize = self.namespace.synchronize  # type: ignore[assignment]
         torch.autograd.set_multithreading_enabled(False)  # type: ignore[no-untyped-call]
+        setattr(
+            Stream, f"{self.kind}_stream", property(lambda stream: stream.number)
+        )  # the handle that native code gets
         sys.modules[extension] = types.ModuleType(extension)
 
     def _namespace(self, graph: str) -> Any:

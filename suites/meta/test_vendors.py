@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -19,6 +20,7 @@ from reports.bundle import read
 from suites.tables.vendors import vendors
 
 ROOT = Path(__file__).resolve().parents[2]
+ACME = Path(__file__).parent / "outside"
 
 
 def test_the_page_of_vendors_is_what_their_files_say() -> None:
@@ -78,6 +80,36 @@ def test_a_platform_may_come_from_a_file_outside(tmp_path: Path) -> None:
     ran = run("--platforms", str(file), *asked, "--bundle", str(tmp_path / "bundle"))
     assert ran.returncode == 0, ran.stdout
     assert [(one.platform, one.verdict) for one in read(tmp_path / "bundle").records] == [("borrowed", "exact")]
+
+
+ACMECC = """#!/bin/sh
+echo "$@" >> "$(dirname "$0")/told"
+exec g++ "$@"
+"""
+
+
+@pytest.mark.skipif(not shutil.which("g++"), reason="needs g++, which the stand-in for a compiler calls")
+def test_a_platform_from_outside_brings_a_device_type_and_a_compiler(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its own compiler builds its own kernel, on tensors of its own device; PyTorch's kernels run there too."""
+    compiler = tmp_path / "acme" / "bin" / "acmecc"
+    compiler.parent.mkdir(parents=True)
+    compiler.write_text(ACMECC)
+    compiler.chmod(0o755)
+    monkeypatch.setenv("ACME_HOME", str(tmp_path / "acme"))
+    monkeypatch.setenv("PORTOLAN_CACHE", str(tmp_path / "cache"))
+    asked = ["--platforms", str(ACME / "acme.py"), "--kernels", str(ACME / "acme_kernels.py"), "--platform", "acme"]
+    asked += ["--implementation", "relu/acme/flat,relu/torch/eager", "--hypothesis-profile", "smoke"]
+    ran = run(*asked, "--bundle", str(tmp_path / "bundle"))
+    assert ran.returncode == 0, ran.stdout
+    records = read(tmp_path / "bundle").records
+    assert {(one.implementation, one.verdict) for one in records if one.dtype == "float32"} == {
+        ("relu/acme/flat", "exact"),
+        ("relu/torch/eager", "exact"),
+    }
+    told = {line.partition(" -I")[0] for line in (compiler.parent / "told").read_text().splitlines()}
+    assert "-O2 -std=c++17 -x c++ -shared -fPIC" in told
 
 
 @pytest.mark.parametrize(
