@@ -62,8 +62,7 @@ constexpr int TILE = 16;                 // columns that matrix units take at a 
 constexpr int TILES = 4;                 // of a warp, side by side
 constexpr int COLUMNS = TILES * TILE;    // of a block
 constexpr int LINES = 16;                // packed ones that a warp takes at a time
-constexpr int DEEP = 12;                 // warps of a block, all along k
-constexpr int THREADS = 32 * DEEP;
+constexpr int DEEP = 12, LESS_DEEP = 8;   // warps of a block, all along k: where it has 8 rows of `a`, and where 16
 constexpr int STAGES = 4;                // places for copies
 constexpr int RESIDENT = 2;              // blocks at a time on a multiprocessor
 constexpr int SIDE_ROWS = 8;             // of `a` that matrix units take at a time
@@ -84,8 +83,7 @@ __device__ inline float byte_above(uint32_t bytes, int which) {
 
 // The scales and zeros of a lane's columns in a group, two of each tile: as they are read, and twice in a word each.
 struct Read {
-    uint32_t scales[TILES];
-    uint16_t zeros[TILES];
+    uint32_t scales[TILES], zeros[TILES];
 };
 
 struct Group {
@@ -119,66 +117,83 @@ __device__ inline uint32_t weights_of(uint32_t word, int which, int odd, const G
     }
 }
 
-template <typename T, int BITS, int SIDES>
-__global__ void __launch_bounds__(THREADS, RESIDENT)
-few_rows(const T *a, const uint8_t *packed, const T *scales, const uint8_t *zeros, T *out, float *partial, int64_t m,
-         int64_t n, int64_t groups, int64_t steps, uint32_t powers) {
-    constexpr int PER_LINE = 8 / BITS, PRODUCTS = LINES * PER_LINE / TILE, HALF = LINES / 2;
-    __shared__ Words places[DEEP][STAGES][LINES][TILES];
-    const int me = threadIdx.x, lane = me % 32, warp = me / 32, four = lane % 4, eight = lane / 4;
-    const int64_t k = groups * steps * LINES * PER_LINE, first = int64_t(blockIdx.z) * SIDES * SIDE_ROWS;
-    const int64_t corner = int64_t(blockIdx.x) * COLUMNS;
-    const int64_t slice = int64_t(blockIdx.y) * DEEP + warp, slices = int64_t(gridDim.y) * DEEP;
-    const int64_t begin = groups * steps * slice / slices, end = groups * steps * (slice + 1) / slices;
+// Two words that are read at once.
+struct alignas(8) Pair {
+    uint32_t word[2];
+};
 
-    // A lane copies 16 bytes of a line, and of one half further. Where they lie is turned from line to line, so that
-    // those that are read together are in banks of their own.
-    const int turn = eight / 2;
-    const bool copies = corner + four * TILE < n;
-    const uint8_t *source = packed + (begin * LINES + eight) * n + corner + four * TILE;
-    int64_t fetched = begin;
+// Rows beyond the last one are computed from that, and not written.
+template <typename T, int BITS, int SIDES, int WARPS>
+__global__ void __launch_bounds__(32 * WARPS, RESIDENT)
+few_rows(const T *a, const uint8_t *packed, const T *scales, const uint8_t *zeros, T *out, float *partial, int64_t m,
+         int64_t n, int groups, int steps, uint32_t powers) {
+    constexpr int PER_LINE = 8 / BITS, PRODUCTS = LINES * PER_LINE / TILE, HALF = LINES / 2 * TILES;
+    constexpr int STAGE = LINES * TILES;
+    __shared__ Words places[WARPS][STAGES * STAGE];
+    const int me = threadIdx.x, lane = me % 32, warp = me / 32, four = lane % 4, eight = lane / 4;
+    const int64_t first = int64_t(blockIdx.z) * SIDES * SIDE_ROWS, corner = int64_t(blockIdx.x) * COLUMNS;
+    const int64_t slice = int64_t(blockIdx.y) * WARPS + warp, slices = int64_t(gridDim.y) * WARPS;
+    const int64_t all = int64_t(groups) * steps, k = all * LINES * PER_LINE;
+    const int begin = static_cast<int>(all * slice / slices), end = static_cast<int>(all * (slice + 1) / slices);
+
+    // A lane copies 16 bytes of a line, and of the one half a stage further. Where they lie is turned from line to line,
+    // so that those that are read together are in banks of their own.
+    const uint8_t *source = packed + (int64_t(begin) * LINES + eight) * n + corner + four * TILE;
+    Words *const written = places[warp] + eight * TILES + (four ^ eight / 2);
+    const Words *const turned = places[warp] + lane % 8 * TILES + (lane / 8 ^ lane % 8 / 2);
+    int fetched = begin;
+    unsigned into = 0, from = 0;  // where the next stage is copied to, and read from
     const auto fetch = [&] {
-        if (fetched < end)
-            for (int half = 0; half < 2; ++half)
-                copy_later<16>(&places[warp][fetched % STAGES][half * HALF + eight][four ^ turn],
-                               source + half * HALF * n, copies);
+        if (fetched < end) {
+            copy_later(written + into, source);
+            copy_later(written + into + HALF, source + LINES / 2 * n);
+        }
         end_of_batch();
         source += LINES * n;
+        into = (into + STAGE) % (STAGES * STAGE);
         ++fetched;
     };
 
-    uint32_t sides[SIDES][PRODUCTS][2] = {};
-    const T *side_source = a + (first + eight) * k + begin * LINES * PER_LINE + (BITS == 4 ? 4 : 2) * four;
+    uint32_t sides[SIDES][PRODUCTS][2];
+    const T *side_sources[SIDES];
+    for (int side = 0; side < SIDES; ++side) {
+        const int64_t row = first + side * SIDE_ROWS + eight;
+        side_sources[side] = a + (row < m ? row : m - 1) * k + int64_t(begin) * LINES * PER_LINE + (BITS == 4 ? 4 : 2) * four;
+    }
     const auto fetch_side = [&](int side, int i) {
-        if (first + side * SIDE_ROWS + eight < m)
-            for (int j = 0; j < 2; ++j)
-                sides[side][i][j] = *reinterpret_cast<const uint32_t *>(side_source + side * SIDE_ROWS * k + i * TILE +
-                                                                        (BITS == 4 ? 2 : 8) * j);
+        const T *from = side_sources[side] + i * TILE;
+        if constexpr (BITS == 4) {
+            const Pair pair = *reinterpret_cast<const Pair *>(from);
+            for (int j = 0; j < 2; ++j) sides[side][i][j] = pair.word[j];
+        } else {
+            for (int j = 0; j < 2; ++j) sides[side][i][j] = *reinterpret_cast<const uint32_t *>(from + 8 * j);
+        }
     };
 
-    Read read{};
-    int64_t shared = begin / steps;
+    Read read;
+    int shared = begin / steps;
     const T *scale_source = scales + shared * n + corner + 2 * eight;
     const uint8_t *zero_source = zeros + shared * n + corner + 2 * eight;
     const auto fetch_group = [&] {
-        for (int tile = 0; tile < TILES; ++tile)
-            if (shared < groups && corner + tile * TILE < n) {
-                read.scales[tile] = *reinterpret_cast<const uint32_t *>(scale_source + tile * TILE);
-                read.zeros[tile] = *reinterpret_cast<const uint16_t *>(zero_source + tile * TILE);
-            }
-        scale_source += n;
-        zero_source += n;
-        ++shared;
+        for (int tile = 0; tile < TILES; ++tile) {
+            read.scales[tile] = *reinterpret_cast<const uint32_t *>(scale_source + tile * TILE);
+            read.zeros[tile] = *reinterpret_cast<const uint16_t *>(zero_source + tile * TILE);
+        }
+        if (++shared < groups) {
+            scale_source += n;
+            zero_source += n;
+        }
     };
 
     float sums[SIDES][TILES][4] = {};
     Group group;
     for (int i = 0; i < STAGES - 1; ++i) fetch();
-    if (begin < end)
+    if (begin < end) {
         for (int side = 0; side < SIDES; ++side)
             for (int i = 0; i < PRODUCTS; ++i) fetch_side(side, i);
-    fetch_group();
-    for (int64_t step = begin, until = begin; step < end; ++step) {
+        fetch_group();
+    }
+    for (int step = begin, until = begin; step < end; ++step) {
         if (step == until) {
             spread<T, BITS>(group, read, powers);
             until = shared * steps;
@@ -187,19 +202,21 @@ few_rows(const T *a, const uint8_t *packed, const T *scales, const uint8_t *zero
         await_copies<STAGES - 2>();
         __syncwarp();
         fetch();
-        side_source += LINES * PER_LINE;
+        if (step + 1 < end)
+            for (int side = 0; side < SIDES; ++side) side_sources[side] += LINES * PER_LINE;
         uint32_t words[2][TILES];
 #pragma unroll
         for (int half = 0; half < 2; ++half) {
-            turned_tiles(words[half], &places[warp][step % STAGES][half * HALF + lane % 8][lane / 8 ^ lane % 8 / 2]);
+            turned_tiles(words[half], turned + from + half * HALF);
             if (BITS == 8 && !half) continue;  // whose halves are multiplied at once
             const int i = BITS == 4 ? half : 0;
             uint32_t right[SIDES][2];
+#pragma unroll
             for (int side = 0; side < SIDES; ++side) {
                 for (int j = 0; j < 2; ++j)
                     right[side][j] = BITS == 8 ? sides[side][i][j]
                                                : __byte_perm(sides[side][i][0], sides[side][i][1], j ? 0x7632 : 0x5410);
-                if (step + 1 < end) fetch_side(side, i);
+                fetch_side(side, i);
             }
 #pragma unroll
             for (int tile = 0; tile < TILES; ++tile) {
@@ -211,6 +228,7 @@ few_rows(const T *a, const uint8_t *packed, const T *scales, const uint8_t *zero
                 for (int side = 0; side < SIDES; ++side) multiply_tile<T>(sums[side][tile], left, right[side]);
             }
         }
+        from = (from + STAGE) % (STAGES * STAGE);
     }
 
     // Warps are added up in the places that copies do not need any more.
@@ -223,11 +241,11 @@ few_rows(const T *a, const uint8_t *packed, const T *scales, const uint8_t *zero
             for (int i = 0; i < 4; ++i)
                 mine[(2 * four + i % 2) * COLUMNS + tile * TILE + 2 * eight + i / 2] = sums[side][tile][i];
         __syncthreads();
-        for (int i = me; i < SIDE_ROWS * COLUMNS; i += THREADS) {
+        for (int i = me; i < SIDE_ROWS * COLUMNS; i += 32 * WARPS) {
             const int64_t row = first + side * SIDE_ROWS + i / COLUMNS, column = corner + i % COLUMNS;
-            if (row >= m || column >= n) continue;
+            if (row >= m) continue;
             float total = 0;
-            for (int other = 0; other < DEEP; ++other) total += reinterpret_cast<const float *>(places[other])[i];
+            for (int other = 0; other < WARPS; ++other) total += reinterpret_cast<const float *>(places[other])[i];
             if (gridDim.y == 1)
                 out[row * n + column] = static_cast<T>(total);
             else
@@ -245,17 +263,18 @@ __global__ void add_up(const float *partial, T *out, int64_t count, int64_t slic
     out[i] = static_cast<T>(total);
 }
 
-template <typename T, int BITS, int SIDES>
+template <typename T, int BITS, int SIDES, int WARPS>
 const char *launch_few_rows(const Call &call) {
     const Tensor *tensors = call.tensors, &out = tensors[4];
     const int64_t m = out.size(0), n = out.size(1), groups = tensors[2].size(0), slices = call.integers[2];
     const int64_t steps = call.integers[1] * BITS / 8 / LINES;
+    if (groups * steps > INT32_MAX) return "k is too large";
     float *partial = slices > 1 ? tensors[5].as<float>() : nullptr;
     const dim3 grid(blocks_for(n, COLUMNS), static_cast<unsigned>(slices), blocks_for(m, SIDES * SIDE_ROWS));
-    const char *trouble = launch(few_rows<T, BITS, SIDES>, grid, dim3(THREADS), call.stream, tensors[0].as<const T>(),
-                                 tensors[1].as<const uint8_t>(), tensors[2].as<const T>(),
-                                 tensors[3].as<const uint8_t>(), out.as<T>(), partial, m, n, groups, steps,
-                                 POWER<T> * 0x10001);
+    const char *trouble =
+        launch(few_rows<T, BITS, SIDES, WARPS>, grid, dim3(32 * WARPS), call.stream, tensors[0].as<const T>(),
+               tensors[1].as<const uint8_t>(), tensors[2].as<const T>(), tensors[3].as<const uint8_t>(), out.as<T>(),
+               partial, m, n, static_cast<int>(groups), static_cast<int>(steps), POWER<T> * 0x10001);
     if (trouble || !partial) return trouble;
     return launch(add_up<T>, dim3(blocks_for(m * n, 256)), dim3(256), call.stream, static_cast<const float *>(partial),
                   out.as<T>(), m * n, slices);
@@ -263,7 +282,8 @@ const char *launch_few_rows(const Call &call) {
 
 template <typename T, int BITS>
 const char *launch_few_rows(const Call &call) {
-    return call.tensors[4].size(0) > SIDE_ROWS ? launch_few_rows<T, BITS, 2>(call) : launch_few_rows<T, BITS, 1>(call);
+    return call.tensors[4].size(0) > SIDE_ROWS ? launch_few_rows<T, BITS, 2, LESS_DEEP>(call)
+                                               : launch_few_rows<T, BITS, 1, DEEP>(call);
 }
 
 template <typename T>
@@ -296,8 +316,8 @@ ENTRY(tiled, call) {
     });
 }
 
-// For tensors that are contiguous and aligned, with columns in multiples of TILE, and packed lines of a group in those of
-// LINES. The sixth is the workspace of more slices than one.
+// For tensors that are contiguous and aligned, with columns in multiples of COLUMNS, and packed lines of a group in
+// those of LINES. The sixth is the workspace of more slices than one.
 ENTRY(few_rows, call) {
     return dispatch(Types<Float16, BFloat16>{}, call.tensors[0], [&](auto type) {
         using T = decltype(type);

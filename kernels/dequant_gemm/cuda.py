@@ -9,8 +9,8 @@ from kernels.toolchains.cuda import CudaSource, has_matrix_units, multiprocessor
 
 SOURCE = CudaSource(__file__)
 
-COLUMNS, ROWS, TILE, LINES = 64, 16, 16, 16
-"""Of a block of threads for few rows: its columns and rows; columns of a tile; packed lines that it takes at a time."""
+COLUMNS, ROWS, LINES = 64, 16, 16
+"""Of a block of threads for few rows: its columns and rows, and how many packed lines it takes at a time."""
 
 RESIDENT = 2
 """Such blocks at a time on a multiprocessor."""
@@ -70,8 +70,8 @@ def few_rows(
 
 
 def _padded(rows: torch.Tensor) -> torch.Tensor:
-    """Return ``rows`` aligned, as many columns long as a tile or some multiple; what is added is anything."""
-    if not (missing := -rows.shape[1] % TILE):
+    """Return ``rows`` aligned, as many columns long as a block or some multiple; what is added is anything."""
+    if not (missing := -rows.shape[1] % COLUMNS):
         return _aligned(rows)
     longer = torch.empty((rows.shape[0], rows.shape[1] + missing), dtype=rows.dtype, device=rows.device)
     longer[:, : rows.shape[1]] = rows

@@ -46,8 +46,8 @@ copy_not_awaited = _few_rows(
 )
 groups_of_no_slice = _few_rows(
     "groups_of_no_slice",
-    "end = groups * steps * (slice + 1) / slices",
-    "end = begin + groups * steps / slices",
+    "end = static_cast<int>(all * (slice + 1) / slices)",
+    "end = begin + static_cast<int>(all / slices)",
     kind="F25",
     report="none: what is left where slices of k are of one size",
 )

@@ -124,20 +124,16 @@ __device__ inline void turned_tiles(uint32_t (&words)[4], const void *line) {
 #endif
 }
 
-// Copies so many bytes, 8 or 16 and aligned, into shared memory, or zeros unless they are `wanted`. They are there when
-// `await_copies` says so of the batch of copies that `end_of_batch` ends.
-template <int BYTES>
-__device__ inline void copy_later(void *shared, const void *global, bool wanted) {
+// Copies 16 bytes, aligned, into shared memory. They are there when `await_copies` says so of the batch of copies that
+// `end_of_batch` ends. The device may read more of what follows, which it keeps for the next ones.
+__device__ inline void copy_later(void *shared, const void *global) {
 #ifdef PORTOLAN_UNITS
     const auto place = static_cast<uint32_t>(__cvta_generic_to_shared(shared));
-    if constexpr (BYTES == 16)
-        asm volatile("cp.async.ca.shared.global [%0], [%1], 16, %2;" ::"r"(place), "l"(global), "r"(wanted ? 16 : 0));
-    else
-        asm volatile("cp.async.ca.shared.global [%0], [%1], 8, %2;" ::"r"(place), "l"(global), "r"(wanted ? 8 : 0));
+    asm volatile("cp.async.cg.shared.global.L2::256B [%0], [%1], 16;" ::"r"(place), "l"(global));
 #elif defined(__CUDACC__) || defined(__HIP__)
     __trap();
 #else
-    fibers::block.copy(shared, wanted ? global : nullptr, BYTES);
+    fibers::block.copy(shared, global, 16);
 #endif
 }
 
