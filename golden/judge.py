@@ -10,10 +10,11 @@ import functools
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
+from golden import once
 from golden.doubled import two_sum
 from golden.dtypes import DType, decode, dtype_of, encode, ulp
 from golden.enclosure.array import PROBABLE, UNIFORM, Enclosure
@@ -47,6 +48,9 @@ class Golden:
     bias: float = 1.0
     shared: tuple[np.ndarray, ...] = ()
 
+    rounded_once: ClassVar[bool] = False
+    """Whether the bounds are those of one rounding of the exact value, :func:`golden.once.bounds`."""
+
     @property
     def open(self) -> int:
         """How many elements the contract leaves open."""
@@ -63,10 +67,49 @@ class Golden:
         with np.errstate(all="ignore"):
             return _certain(self, margin)
 
+    def sharing(self, operands: tuple[np.ndarray, ...]) -> Golden:
+        """Return the same with these as the arrays ``shared``."""
+        return replace(self, shared=operands)
+
     @functools.cached_property
     def own_verdict(self) -> Verdict:
         """The verdict on ``nominal`` itself, which most outputs of most kernels are."""
         return _compare(self, self.nominal)
+
+
+class RoundedOnce(Golden):
+    """The golden result of an exact computation, whose bounds follow from the value: made when they are asked for.
+
+    ``value + tail`` is the true result, and ``nominal`` that in storage, which is all that most outputs are held to.
+    """
+
+    rounded_once: ClassVar[bool] = True
+
+    def __init__(
+        self,
+        dtype: str,
+        value: np.ndarray,
+        tail: np.ndarray | float,
+        nominal: np.ndarray,
+        operands: tuple[np.ndarray, ...] = (),
+    ) -> None:
+        given = {"dtype": dtype, "value": value, "tail": tail, "radius": 0.0, "nominal": nominal, "bias": 0.0}
+        vars(self).update(given, shared=operands)
+
+    def sharing(self, operands: tuple[np.ndarray, ...]) -> Golden:
+        return RoundedOnce(self.dtype, self.value, self.tail, self.nominal, operands)
+
+    @functools.cached_property
+    def hard(self) -> np.ndarray:
+        return once.bounds(self.value, self.tail, self.nominal, dtype_of(self.dtype))
+
+    @functools.cached_property
+    def drift(self) -> np.ndarray:
+        return self.hard
+
+    @functools.cached_property
+    def noise(self) -> float:
+        return UNIFORM if np.any(self.hard) else 0.0
 
 
 @dataclass(frozen=True)
@@ -140,7 +183,7 @@ def _sealed(result: Enclosure, kind: DType) -> Golden:
     (value, tail), precision = _halves(result), result.precision
     nominal = value if kind.name == "float64" else encode(_sticky(value, tail, kind), kind.name)
     if result.is_exact:
-        return _rounded_once(value, tail, nominal, kind)
+        return RoundedOnce(kind.name, value, tail, nominal)
     narrower = precision.dtype is None or kind.unit > precision.unit or kind.emin > precision.dtype.emin
     hard, bias, noise = result.hard, result.bias, result.noise
     biased = bias is hard and type(noise) is float and noise == 0
@@ -149,7 +192,7 @@ def _sealed(result: Enclosure, kind: DType) -> Golden:
     computed = np.asarray(hard != 0)
     rounds = computed & np.isfinite(value) if narrower else False
     if not computed.all():
-        rounds |= ~computed & _inexact(value, tail, nominal, kind)
+        rounds |= ~computed & once.inexact(value, tail, nominal, kind)
     last = _last_rounding(value, hard, kind, rounds) if np.any(rounds) else 0.0
     drift = (hard if biased else np.minimum(hard, bias + PROBABLE * noise)) + last
     hard = drift if biased else hard + last
@@ -182,16 +225,6 @@ def _halves(result: Enclosure) -> tuple[np.ndarray, np.ndarray | float]:
     return value, np.where(np.isfinite(value), tail, 0.0)
 
 
-def _inexact(value: np.ndarray, tail: np.ndarray | float, nominal: np.ndarray, kind: DType) -> np.ndarray:
-    """Return which finite values the dtype cannot hold, so that they are rounded."""
-    # NumPy compares its own types with float64 as they are.
-    stored = nominal if kind.storage.kind == "f" else decode(nominal, kind.name)
-    inexact = np.zeros(value.shape, bool) if stored is value else np.asarray(stored != value)
-    if type(tail) is not float:
-        inexact |= tail != 0
-    return inexact & np.isfinite(value) if inexact.any() else inexact
-
-
 def _figures(drift: np.ndarray, bias: np.ndarray, noise: np.ndarray) -> tuple[float, float]:
     """Return root mean square and mean of the errors that are to be expected, as shares of the drift bound."""
     if not (drift.min(initial=np.inf) > 0 and drift.max(initial=0.0) < np.inf):
@@ -203,41 +236,71 @@ def _figures(drift: np.ndarray, bias: np.ndarray, noise: np.ndarray) -> tuple[fl
     return math.sqrt(np.square(shares, out=shares).sum() / count), lean / count
 
 
-def _rounded_once(value: np.ndarray, tail: np.ndarray | float, nominal: np.ndarray, kind: DType) -> Golden:
-    """Return the golden result of an exact one, which is rounded once, into its dtype, where that cannot hold it."""
-    inexact = _inexact(value, tail, nominal, kind)
-    if not inexact.any():
-        nothing = np.broadcast_to(0.0, value.shape)
-        return Golden(kind.name, value, 0.0, 0.0, nothing, nothing, nominal, 0.0, 0.0)
-    bound = ulp(value, kind.name)
-    bound *= 0.5 * inexact
-    return Golden(kind.name, value, tail, 0.0, bound, bound, nominal, UNIFORM, 0.0)
-
-
 def joined(pieces: Iterable[Golden], shape: tuple[int, ...], axis: int) -> Golden:
     """Return golden results that follow each other along ``axis`` as the one of ``shape`` that they are parts of."""
     whole: dict[str, np.ndarray] = {}
-    start, counted, squares, sums, dtype = 0, 0, 0.0, 0.0, ""
+    start, figures, dtype, exact = 0, _Figures(), "", True
+    before = (slice(None),) * (axis % len(shape))
     for piece in pieces:
+        if exact and not piece.rounded_once:
+            exact = False
+            if start:  # the bounds of what came before are needed after all
+                past = (*before, slice(0, start))
+                value, tail, nominal = (_of_whole(whole, name)[past] for name in _ONCE)
+                known = RoundedOnce(dtype, value, tail, nominal)
+                figures.add(known)
+                for name in _BOUNDS:
+                    _put(whole, name, known, shape, past)
         stop = start + piece.value.shape[axis]
-        rows = (slice(None),) * (axis % len(shape)) + (slice(start, stop),)
-        for name in _PARTS:
-            _put(whole, name, piece, shape, rows)
-        judged = np.count_nonzero((piece.drift > 0) & (piece.drift < np.inf)) if piece.noise or piece.bias else 0
-        counted, dtype, start = counted + judged, piece.dtype, stop
-        squares, sums = squares + judged * piece.noise**2, sums + judged * piece.bias
+        for name in _ONCE if exact else _PARTS:
+            _put(whole, name, piece, shape, (*before, slice(start, stop)))
+        if not exact:
+            figures.add(piece)
+        dtype, start = piece.dtype, stop
         del piece  # before the next one is made
-    noise, bias = math.sqrt(squares / max(counted, 1)), sums / max(counted, 1)
-    nothing = np.broadcast_to(0.0, shape)
-    for name in _PARTS:
-        whole.setdefault(name, whole.get(_ALIASES.get(name, ""), nothing))
-    return Golden(dtype, **whole, noise=noise, bias=bias, shared=())
+    if exact:
+        value, tail, nominal = (_of_whole(whole, name) for name in _ONCE)
+        return RoundedOnce(dtype, value, tail, nominal)
+    parts = {name: _of_whole(whole, name) for name in _PARTS}
+    return Golden(dtype, **parts, noise=figures.noise, bias=figures.bias, shared=())
 
 
-_PARTS = ("value", "tail", "radius", "hard", "drift", "nominal")
+@dataclass
+class _Figures:
+    """Noise and bias of golden results that are parts of one: they count by their elements with a bound."""
+
+    counted: int = 0
+    squares: float = 0.0
+    sums: float = 0.0
+
+    def add(self, piece: Golden) -> None:
+        if piece.noise or piece.bias:
+            judged = np.count_nonzero((piece.drift > 0) & (piece.drift < np.inf))
+            self.counted += judged
+            self.squares += judged * piece.noise**2
+            self.sums += judged * piece.bias
+
+    @property
+    def noise(self) -> float:
+        return math.sqrt(self.squares / max(self.counted, 1))
+
+    @property
+    def bias(self) -> float:
+        return self.sums / max(self.counted, 1)
+
+
+_ONCE = ("value", "tail", "nominal")
+_BOUNDS = ("radius", "hard", "drift")
+_PARTS = (*_ONCE, *_BOUNDS)
 
 _ALIASES = {"drift": "hard", "nominal": "value"}
 """Parts that may be another one, and then take no memory of their own."""
+
+
+def _of_whole(whole: Mapping[str, np.ndarray], name: str) -> np.ndarray:
+    """Return a part of the whole: its own, that which it is an alias of, or zeros."""
+    part = whole.get(name, whole.get(_ALIASES.get(name, "")))
+    return np.broadcast_to(0.0, whole["value"].shape) if part is None else part
 
 
 def _put(

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from golden.dtypes import decode, ulp
+from golden import once
+from golden.dtypes import decode, dtype_of, ulp
 
 if TYPE_CHECKING:
     from golden.judge import Golden
@@ -43,13 +44,15 @@ class Tally:
 
 def tallied(golden: Golden, output: np.ndarray) -> Tally | None:
     """Return the figures of an ``output`` of a float dtype; None unless all of it is as the module says."""
-    found = Tally()
-    flat = [
-        np.ravel(np.broadcast_to(part, output.shape))
-        for part in (golden.value, golden.tail, golden.radius, golden.drift, golden.hard, output)
-    ]
+    found, kind = Tally(), dtype_of(golden.dtype)
+    parts = (golden.value, golden.tail, golden.radius, golden.nominal, output)
+    # What rounding alone makes is told from the value, and then need not be stored.
+    stored = () if golden.rounded_once else (golden.drift, golden.hard)
+    flat = [np.ravel(np.broadcast_to(part, output.shape)) for part in (*parts, *stored)]
     for start in range(0, output.size, _BLOCK):
-        if not _add(found, golden.dtype, *(part[start : start + _BLOCK] for part in flat)):
+        value, tail, radius, nominal, actual, *bounds = (part[start : start + _BLOCK] for part in flat)
+        drift, hard = bounds or [once.bounds(value, tail, nominal, kind)] * 2
+        if not _add(found, golden.dtype, value, tail, radius, drift, hard, actual):
             return None
     return found
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -153,7 +153,7 @@ def _shared(operation: Operation, values: Mapping[str, np.ndarray], golden: Gold
         ranges = np.ogrid[tuple(slice(length) for length in shape)]
         rows = [one * math.prod(shape[axis + 1 :]) for axis, one in enumerate(ranges) if axis != columns]
         shared += [ranges[columns], np.asarray(sum(rows))]
-    return replace(golden, shared=tuple(shared))
+    return golden.sharing(tuple(shared))
 
 
 def _absorbed(operand: np.ndarray, unit: float) -> bool:

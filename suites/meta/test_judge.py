@@ -17,7 +17,7 @@ from golden.dtypes import DTYPES, decode, encode
 from golden.enclosure import Enclosure
 from golden.enclosure.array import column
 from golden.inputs import make_inputs
-from golden.judge import Golden, judge, seal
+from golden.judge import Golden, joined, judge, seal
 from golden.numerics import relaxed
 from golden.precision import Operands, Precision
 from golden.rounding import round_significand
@@ -250,6 +250,25 @@ def test_where_the_order_decides_about_overflow_the_element_is_open() -> None:
     assert golden.open == 4
     verdict = judge(golden, encode(np.full((2, 2), np.nan), "bfloat16"))
     assert (verdict.open, verdict.elements) == (4, 4)
+
+
+def test_parts_of_a_result_have_the_bounds_that_they_have_alone() -> None:
+    """Where exact parts, whose bounds are made when they are asked for, come before one that is not exact."""
+    x = (np.pi * np.arange(1.0, 25.0)).reshape(6, 4)
+    once = [seal(Enclosure(part, Precision(compute="exact")), "float32") for part in (x[:2], np.rint(x[2:4]))]
+    computed = seal(Enclosure(x[4:], Precision()) * 3.0, "float32")
+    assert [part.rounded_once for part in (*once, computed)] == [True, True, False]
+    whole = joined(iter([*once, computed]), (6, 4), 0)
+    for name in ("value", "hard", "drift", "nominal"):
+        parts = np.concatenate([np.broadcast_to(getattr(part, name), (2, 4)) for part in (*once, computed)])
+        np.testing.assert_array_equal(getattr(whole, name), parts)
+    assert np.count_nonzero(whole.hard) == 16
+    np.testing.assert_allclose(whole.noise, ((once[0].noise ** 2 + computed.noise**2) / 2) ** 0.5)
+    exact = joined(iter(once), (4, 4), 0)
+    assert exact.rounded_once
+    np.testing.assert_array_equal(exact.hard, whole.hard[:4])
+    assert judge(exact, exact.nominal).share == judge(once[0], once[0].nominal).share
+    assert judge(exact, np.nextafter(exact.nominal, np.float32(0))).status == "wrong"
 
 
 def test_integers_must_be_equal() -> None:
