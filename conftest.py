@@ -20,7 +20,7 @@ from suites.closing import Closing
 from suites.portability import audited
 from suites.run import Run
 from suites.session import Session
-from suites.subject import Subject, residents_of, rivals_of
+from suites.subject import Subject, residents_of
 
 SESSION = pytest.StashKey[Session]()
 
@@ -69,6 +69,9 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "subject" in metafunc.fixturenames:
         subjects = metafunc.config.stash[SESSION].subjects
         metafunc.parametrize("subject", subjects, ids=[subject.id for subject in subjects])
+    if "held" in metafunc.fixturenames:
+        held = metafunc.config.stash[SESSION].held
+        metafunc.parametrize("held", held, ids=[subject.id for subject in held])
     if "collective" in metafunc.fixturenames:
         collectives = metafunc.config.stash[SESSION].collectives
         metafunc.parametrize("collective", collectives, ids=[subject.id for subject in collectives])
@@ -76,7 +79,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         found = fields(metafunc.config.stash[SESSION].subjects, every=settings().max_examples > options.DEPTHS["quick"])
         metafunc.parametrize("field", found, ids=[field.id for field in found])
     if "rivals" in metafunc.fixturenames:
-        rivals = rivals_of(metafunc.config.stash[SESSION].subjects)
+        rivals = metafunc.config.stash[SESSION].rivals
         metafunc.parametrize("rivals", list(rivals.values()), ids=list(rivals))
     if "profiled" in metafunc.fixturenames:
         platforms = {subject.platform.name: subject.platform for subject in metafunc.config.stash[SESSION].subjects}

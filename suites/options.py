@@ -106,6 +106,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help=f"over how many ranks collectives are run, by commas, as far as there are devices (default: {RANKS})",
     )
     group.addoption(
+        "--brief",
+        action="store_true",
+        help="ask for contracts and agreement where neither builds much nor repeats itself; all is judged all the same",
+    )
+    group.addoption(
         "--timed",
         action="store_true",
         help="at the end, when nothing else runs, time each optimization beside what it optimizes",

@@ -33,12 +33,13 @@ from platforms.probe import Probe
 from platforms.profile.kept import kept
 from reports.bundle import Bundle, BundleError, default_directory, read
 from reports.places import GATEWAY
+from suites import brief
 from suites.causes import Effort
 from suites.environment import environment
 from suites.inquiry import RECOMPUTED
 from suites.options import DEPTHS, ROOT, numbers_of_ranks
 from suites.run import Run
-from suites.subject import Selection, SelectionError, Subject, collectives, lacking, select, selected
+from suites.subject import Selection, SelectionError, Subject, collectives, lacking, rivals_of, select, selected
 
 LOST = "lost "
 """What the keys of a bundle's environment begin with that say why a place was lost; its name follows."""
@@ -191,6 +192,21 @@ class Session:
         return subjects, unrun
 
     @property
+    def brief(self) -> bool:
+        """Whether contracts and agreement are asked for where that takes little alone."""
+        return bool(self.config.getoption("brief"))
+
+    @property
+    def held(self) -> list[Subject]:
+        """What is held to contracts."""
+        return brief.held(self.subjects) if self.brief else self.subjects
+
+    @property
+    def rivals(self) -> dict[str, list[Subject]]:
+        """What is held against each other, by operation."""
+        return rivals_of(brief.answering(self.subjects) if self.brief else self.subjects)
+
+    @property
     def collectives(self) -> list[Subject]:
         """Every implementation of an operation over ranks that was asked for, over each number of ranks."""
         return self._collectives[0]
@@ -203,7 +219,8 @@ class Session:
     @property
     def unrun(self) -> list[tuple[str, str]]:
         """What was asked for and cannot be run, with the reason."""
-        return [*self._selected[1], *(self._collectives[1] if self._ranks_concerned else [])]
+        unasked = brief.left_out(self.subjects) if self.brief else []
+        return [*self._selected[1], *(self._collectives[1] if self._ranks_concerned else []), *unasked]
 
     @property
     def _ranks_concerned(self) -> bool:

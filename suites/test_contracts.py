@@ -13,9 +13,9 @@ from suites.run import Run
 from suites.subject import Subject
 
 
-def test_contracts(subject: Subject, run: Run, conclude: Callable[..., None]) -> None:
+def test_contracts(held: Subject, run: Run, conclude: Callable[..., None]) -> None:
     """No contract is broken on drawn cases."""
-    conclude(subject, suite="contracts", asking=Keeping(run, CONTRACTS))
+    conclude(held, suite="contracts", asking=Keeping(run, CONTRACTS))
 
 
 def test_lacks(run: Run, lacking: Sequence[Subject]) -> None:

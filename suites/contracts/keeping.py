@@ -48,8 +48,9 @@ class Keeping:
             return self._run.explore(subject, suite=suite)
         broken: list[Record] = []
         intact = list(self._contracts)
+        asked = _Asked(self._run, subject, suite)
         while intact:
-            trial = _Trial(self._run, subject, suite, intact)
+            trial = _Trial(asked, intact)
             search = Search(
                 trial,
                 functools.partial(_cases, subject, dtypes),
@@ -73,35 +74,50 @@ class Keeping:
         chosen = fit[:: -(-len(fit) // _examples())] if fit else []
         if not chosen:
             return self._run.replay(subject, cases, suite=suite)
-        records = [_checked(self._run, subject, suite, one, case) for one in self._contracts for case in chosen]
+        asked = _Asked(self._run, subject, suite)
+        records = [asked.worst_of(one, case) for one in self._contracts for case in chosen]
         return _told([worst(records)] if any(outcome_of(record) == "fail" for record in records) else [])
 
 
 class _Trial:
     """Checks contracts on one case after another; once one is broken, that one alone."""
 
-    def __init__(self, run: Run, subject: Subject, suite: str, contracts: Sequence[Contract]) -> None:
+    def __init__(self, asked: _Asked, contracts: Sequence[Contract]) -> None:
         self.contracts = list(contracts)
-        self._of = run, subject, suite
+        self._asked = asked
 
     def __call__(self, case: Case) -> Record:
         for contract in self.contracts:
-            record = _checked(*self._of, contract, case)
+            record = self._asked.worst_of(contract, case)
             if outcome_of(record) == "fail":
                 self.contracts = [contract]
                 break
         return record
 
 
-def _checked(run: Run, subject: Subject, suite: str, contract: Contract, case: Case) -> Record:
-    """Return the worst record of one contract on all that it makes of one case; in terms of that case."""
-    name = "" if contract is PLAIN else contract.name
-    records = [
-        run.one(subject, one, suite=suite, contract=name, checked=contract.checked)
-        for one in contract.cases(subject, case)
-    ]
-    reason = f"contract {contract.name}; there is no case of it"
-    return worst(records) if records else run.leave_out(subject, case, suite=suite, reason=reason)
+class _Asked:
+    """What one subject was asked: no question twice, since several drawn cases may make the same of a contract."""
+
+    def __init__(self, run: Run, subject: Subject, suite: str) -> None:
+        self._run, self._subject, self._suite = run, subject, suite
+        self._known: dict[tuple[str, str], Record] = {}
+
+    def worst_of(self, contract: Contract, case: Case) -> Record:
+        """Return the worst record of a contract on all that it makes of one case; in terms of that case."""
+        records = [self._record(contract, one) for one in contract.cases(self._subject, case)]
+        if records:
+            return worst(records)
+        reason = f"contract {contract.name}; there is no case of it"
+        return self._run.leave_out(self._subject, case, suite=self._suite, reason=reason)
+
+    def _record(self, contract: Contract, case: Case) -> Record:
+        question = contract.name, case.line
+        if question not in self._known:
+            name = "" if contract is PLAIN else contract.name
+            self._known[question] = self._run.one(
+                self._subject, case, suite=self._suite, contract=name, checked=contract.checked
+            )
+        return self._known[question]
 
 
 def _told(broken: Sequence[Record]) -> Record | None:
