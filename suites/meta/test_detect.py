@@ -12,35 +12,28 @@ from typing import Any
 import pytest
 
 from kernels.registry import load
+from platforms.claims import KNOWN
 from platforms.cpp import Cpp
 from platforms.cpu import Cpu
 from platforms.cuda_cpu import ORDER, CudaCpu
-from platforms.detect import Detection, DetectionError, detect
+from platforms.detect import Detection, DetectionError, detect, vendors
 from platforms.gather import probe
 from platforms.interpreter import Interpreter
 from platforms.platform import platform_from_value
 from platforms.probe import Device, Probe
 from platforms.vendors.nvidia import Nvidia
+from suites.meta.fingerprints import FINGERPRINTS, TRAPS, Machine, cuda, machine
 from suites.subject import Selection, select
+from suites.tables.detection import answered, detection
 
 ROOT = Path(__file__).resolve().parents[2]
-
-BARE = Probe(torch_version="2.13.0+cpu", torch_distribution="2.13.0+cpu", triton_version="3.7.1", cpu_capability="AVX2")
-
-
-def machine(**changes: Any) -> Probe:
-    return dataclasses.replace(BARE, **changes)
-
-
-def cuda(name: str, *, count: int = 1, arch: str = "", version: dict[str, str] | None = None, **changes: Any) -> Probe:
-    """A machine on which torch.cuda is available and calls its devices ``name``."""
-    devices = tuple(Device("cuda", index, name, 80 * 2**30, "9.0", arch) for index in range(count))
-    changes = {"torch_version": "2.13.0+cu128", "torch_distribution": "2.13.0+cu128"} | changes
-    return machine(available=("cuda",), devices=devices, version=version or {"cuda": "12.8"}, **changes)
 
 
 def names(detection: Detection) -> list[str]:
     return [platform.name for platform in detection.found if not platform.on_request]
+
+
+HOSTS = ["cpu", "cpu-default", "interpreter"]
 
 
 def reason(detection: Detection, name: str) -> str:
@@ -49,132 +42,33 @@ def reason(detection: Detection, name: str) -> str:
 
 HOSTS = ["cpu", "cpu-default", "interpreter"]
 
-OTHERS_BEHIND_CUDA = {
-    "metax by version": ("metax", cuda("MetaX C550", version={"cuda": "11.6", "maca": "3.8.1.0"}), "3.8.1.0"),
-    "metax by build": ("metax", cuda("Device_4000", torch_version="2.8.0+metax3.8.1.0"), "2.8.0+metax3.8.1.0"),
-    "metax by name": ("metax", cuda("MXC500 MetaX"), "'MXC500 MetaX'"),
-    "iluvatar by attribute": ("iluvatar", cuda("BI-V150", attributes=("corex",)), "torch.corex"),
-    "iluvatar by installed version": (
-        "iluvatar",
-        cuda("x", torch_version="2.10.0", torch_distribution="2.10.0+corex.4.5.0"),
-        "2.10.0+corex.4.5.0",
-    ),
-    "iluvatar by name": ("iluvatar", cuda("Iluvatar BI-V100"), "'Iluvatar BI-V100'"),
-    "amd": (
-        "amd",
-        cuda("AMD Instinct MI300X", version={"hip": "6.4"}, arch="gfx942:sramecc+"),
-        "torch.version.hip is '6.4'",
-    ),
-    "amd that shares an architecture": (
-        "amd",
-        cuda("MI50", version={"hip": "6.4"}, arch="gfx906"),
-        "torch.version.hip",
-    ),
-    "hygon by attribute": (
-        "hygon",
-        cuda("BW1000", version={"hip": "6.3"}, arch="gfx906", attributes=("__hcu_version__",)),
-        "torch.__hcu_version__",
-    ),
-    "hygon by build": ("hygon", cuda("BW", version={"hip": "6.3"}, torch_version="2.5.1+das.dtk2604"), "dtk2604"),
-    "hygon by architecture": ("hygon", cuda("BW", version={"hip": "6.3"}, arch="gfx936:sramecc-"), "gfx936"),
-    "kunlunxin": (
-        "kunlunxin",
-        cuda("P800", modules=("torch_xmlir",), files=("/proc/kunlun/version",)),
-        "/proc/kunlun/version",
-    ),
-    "thead by environment": ("thead", cuda("NVIDIA-like", env={"PPU_SDK": "/usr/local/PPU_SDK"}), "PPU_SDK"),
-    "thead by name": ("thead", cuda("PPU-ZW810E"), "'PPU-ZW810E'"),
-}
+MACHINES = {**FINGERPRINTS, **TRAPS}
 
 
-@pytest.mark.parametrize(("vendor", "probe", "sign"), OTHERS_BEHIND_CUDA.values(), ids=OTHERS_BEHIND_CUDA)
-def test_who_else_answers_to_cuda_is_not_taken_for_nvidia(vendor: str, probe: Probe, sign: str) -> None:
-    detection = detect(probe)
-    assert names(detection) == [*HOSTS, vendor]
-    assert [one.device for one in detection.found if not one.on_request][-1] == "cuda:0"
-    assert reason(detection, "nvidia").startswith(f"torch.cuda answers for {vendor} here: ")
-    assert sign in reason(detection, "nvidia")
+@pytest.mark.parametrize("one", MACHINES.values(), ids=MACHINES)
+def test_a_machine_is_the_vendors_whose_card_is_there_and_whoever_is_absent_says_why(one: Machine) -> None:
+    vendor, said = answered(one)
+    assert vendor == one.vendor
+    assert one.refused in said
+    for name, words in one.said.items():
+        assert words in reason(detect(one.probe, chosen=one.chosen), name)
+    if one.refused:
+        with pytest.raises(DetectionError) as error:
+            detect(one.probe)
+        assert str(error.value) == one.refused
+    elif one.vendor:
+        card = next(p for p in detect(one.probe, chosen=one.chosen).found if p.name == one.vendor)
+        assert card.device == f"{type(card).vendor.kind}:0"  # type: ignore[attr-defined]
 
 
-@pytest.mark.parametrize("name", ["NVIDIA H200", "Tesla T4", "NVIDIA GeForce RTX 4090", "Quadro RTX 8000"])
-def test_nvidia_is_found_by_its_device(name: str) -> None:
-    detection = detect(cuda(name))
-    assert names(detection) == [*HOSTS, "nvidia"]
-    assert [one.device for one in detection.found if not one.on_request][-1] == "cuda:0"
-    assert "nvidia" not in dict(detection.absent)
+def test_the_page_of_detection_is_what_is_answered() -> None:
+    assert (ROOT / "docs/detection.md").read_text(encoding="utf-8") == detection()
 
 
-def test_kunlunxins_module_alone_is_no_sign() -> None:
-    assert names(detect(cuda("NVIDIA A100", modules=("torch_xmlir",)))) == [*HOSTS, "nvidia"]
-
-
-def test_a_device_that_nobody_knows_is_nobodys() -> None:
-    detection = detect(cuda("Frobnicator 9000"))
-    assert names(detection) == HOSTS
-    assert "calls itself 'Frobnicator 9000'" in reason(detection, "nvidia")
-
-
-@pytest.mark.parametrize(
-    ("kind", "vendor"),
-    [
-        ("mlu", "cambricon"),
-        ("npu", "ascend"),
-        ("musa", "mthreads"),
-        ("gcu", "enflame"),
-        ("xpu", "intel"),
-        ("mps", "apple"),
-    ],
-)
-def test_a_vendors_own_device_type_is_its_sign(kind: str, vendor: str) -> None:
-    detection = detect(machine(available=(kind,), devices=(Device(kind),), modules=(f"torch_{kind}",), private=kind))
-    assert names(detection) == [*HOSTS, vendor]
-    assert [one.device for one in detection.found if not one.on_request][-1] == f"{kind}:0"
-    assert "without CUDA" in reason(detection, "nvidia")
-
-
-@pytest.mark.parametrize(("kind", "vendor"), [("txda", "tsingmicro"), ("ptpu", "sunrise")])
-def test_a_vendor_without_a_file_is_recognised_and_runs_nothing(kind: str, vendor: str) -> None:
-    detection = detect(machine(available=(kind,), devices=(Device(kind),), modules=(f"torch_{kind}",), private=kind))
-    assert names(detection) == HOSTS
-    assert reason(detection, vendor) == (
-        f"recognised (torch.{kind} is available), but there is no platform file for it yet"
-    )
-
-
-def test_cuda_as_a_mask_of_another_device_is_no_claim() -> None:
-    devices = (Device("cuda", name="MLU590"), Device("mlu", name="MLU590"))
-    detection = detect(machine(available=("cuda", "mlu"), devices=devices, modules=("torch_mlu",), private="mlu"))
-    assert names(detection) == [*HOSTS, "cambricon"]
-    assert [one.device for one in detection.found if not one.on_request][-1] == "mlu:0"
-
-
-def test_an_extension_without_a_card_is_told_and_harms_nothing() -> None:
-    idle = detect(machine(modules=("torch_mlu",), private="mlu"))
-    assert names(idle) == HOSTS
-    assert reason(idle, "cambricon") == "torch_mlu is installed, but torch.mlu is not available"
-    broken = detect(machine(modules=("torch_npu",), errors={"npu": "RuntimeError: no driver"}))
-    assert reason(broken, "ascend") == "torch_npu is installed, but torch.npu: RuntimeError: no driver"
-
-
-def test_two_claims_are_an_error_that_says_how_to_choose() -> None:
-    both = cuda("MetaX C550", version={"cuda": "11.6", "maca": "3.8.1.0"}, attributes=("corex",))
-    with pytest.raises(DetectionError) as error:
-        detect(both)
-    assert str(error.value) == (
-        "several vendors claim this machine: "
-        "metax (torch.version.maca is '3.8.1.0') and iluvatar (torch.corex exists); "
-        "choose with --platform metax or --platform iluvatar"
-    )
-    chosen = detect(both, chosen="iluvatar")
-    assert names(chosen) == [*HOSTS, "iluvatar"]
-    assert "metax" not in dict(chosen.absent)
-
-
-def test_a_choice_can_set_a_stray_sign_right() -> None:
-    stray = cuda("NVIDIA H100", env={"PPU_SDK": "/opt/left-behind"})
-    assert names(detect(stray)) == [*HOSTS, "thead"]
-    assert names(detect(stray, chosen="nvidia")) == [*HOSTS, "nvidia"]
-    assert names(detect(stray, chosen="cpu")) == [*HOSTS, "thead"]
+def test_every_vendor_has_a_fingerprint() -> None:
+    assert {one.vendor for one in FINGERPRINTS.values() if one.vendor} == set(vendors())
+    without = {name for one in FINGERPRINTS.values() if not one.vendor for name in one.said}
+    assert without == {vendor.name for vendor in KNOWN} - set(vendors())
 
 
 @pytest.mark.parametrize(
@@ -207,18 +101,9 @@ def test_without_triton_there_is_no_interpreter() -> None:
     assert reason(broken, "interpreter") == "triton: ImportError: libtriton.so"
 
 
-def test_without_torch_there_is_nothing_and_every_platform_says_so() -> None:
-    for errors, why in (({}, "torch: is not installed"), ({"torch": "OSError: libmkl"}, "torch: OSError: libmkl")):
-        detection = detect(Probe(triton_version="3.7.1", errors=errors))
-        assert detection.found == []
-        assert {name: reason(detection, name) for name in ("cpu", "interpreter", "nvidia")} == dict.fromkeys(
-            ("cpu", "interpreter", "nvidia"), why
-        )
-
-
-def test_a_driver_that_failed_is_the_reason() -> None:
-    detection = detect(machine(version={"cuda": "12.8"}, errors={"cuda": "RuntimeError: Found no NVIDIA driver"}))
-    assert reason(detection, "nvidia") == "torch.cuda: RuntimeError: Found no NVIDIA driver"
+def test_without_torch_nothing_is_found() -> None:
+    assert detect(TRAPS["torch that does not import"].probe).found == []
+    assert reason(detect(Probe()), "cpu") == "torch: is not installed"
 
 
 def test_devices_are_dealt_out_to_processes_side_by_side() -> None:

@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 
 from kernels.registry import Catalogue, load
+from suites.tables.detection import detection
 from suites.tables.differences import explained_differences
 from suites.tables.markdown import Page
 from suites.tables.policies import policies
@@ -16,7 +17,7 @@ from suites.tables.profiles import drawings, profiles
 from suites.tables.teeth import teeth
 from suites.tables.vendors import vendors
 
-KINDS = ("policies", "precision", "teeth", "tightness", "profiles", "causes", "differences", "vendors")
+KINDS = ("policies", "precision", "teeth", "tightness", "profiles", "causes", "differences", "vendors", "detection")
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 
 
@@ -76,6 +77,8 @@ def _documents(asked: argparse.Namespace, catalogue: Catalogue) -> Iterator[tupl
         yield "profiles", profiles(DOCS / "profiles")
     if "vendors" in kinds:
         yield "vendors", vendors()
+    if "detection" in kinds:
+        yield "detection", detection()
     if "causes" in kinds:
         from suites.tables.causes import planted  # which needs torch
 
