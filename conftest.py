@@ -10,6 +10,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import suites.needed  # noqa: F401 - tells what is missing, before anything that misses it is imported
+
+# isort: split
 import pytest
 from hypothesis import settings
 

@@ -11,6 +11,9 @@ import os
 import sys
 from pathlib import Path
 
+import suites.needed  # noqa: F401 - tells what is missing, before anything that misses it is imported
+
+# isort: split
 import pytest
 from hypothesis import settings
 
