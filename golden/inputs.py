@@ -186,6 +186,17 @@ def _highest(words: Words, shape: tuple[int, ...], dtype: DType) -> np.ndarray:
     return -_lowest(words, shape, dtype)
 
 
+def _absorbed(words: Words, shape: tuple[int, ...], dtype: DType) -> np.ndarray:
+    """Along the first axis a large number, 1, its negative, 1, and so on: what the ones come to is the order's doing.
+
+    As 1e8, 1, -1e8, 1 are to float32. Each element begins somewhere else, so that no place has an order of its own.
+    """
+    large = 2.0 ** (dtype.precision + 2)
+    turns = np.array([large, 1.0, -large, 1.0])
+    along = np.arange(shape[0] if shape else 1).reshape(-1, *[1] * (len(shape) - 1))
+    return turns[(along + words.below(4, *shape)[:1]) % 4]
+
+
 FLOAT_REGIMES: dict[str, Law] = {
     "normal": _normal,
     "shifted": _shifted,
@@ -210,6 +221,7 @@ FLOAT_REGIMES_ON_REQUEST: dict[str, Law] = {
     "logarithms": _logarithms,
     "lowest": _lowest,
     "highest": _highest,
+    "absorbed": _absorbed,
 }
 """Laws that only those contracts draw from that name them."""
 

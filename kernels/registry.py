@@ -61,7 +61,8 @@ class Implementation:
         deterministic: whether it declares that equal calls return equal bits. One that does not, made of atomics say,
             has its spread measured.
         refuses: says of a case why it is not written for it, or "".
-        batch_invariant: whether it declares that no bit of a row depends on other rows, or on how many there are.
+        batch_invariant: whether it declares that no bit of a row depends on other rows, or on how many there are; of a
+            message between ranks, on what is sent with it.
         helpers: operators of torch that do a part of the work, such as "sort", where another paradigm does the rest.
         source: the file that it stands in.
     """

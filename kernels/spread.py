@@ -35,12 +35,15 @@ class Spread(Operation, abstract=True):
     Attributes:
         alike: whether all ranks get the same result, which must then have the same bits on each.
         numbers: the numbers of ranks that cases are drawn for.
+        message: the dim along whose last axis a message can be made longer, and the tensor whose last axis then grows,
+            as that of the results does: each column of them is a result of its own.
     """
 
     spread = True
     dtypes: ClassVar[tuple[str, ...]] = DTYPES
     alike: ClassVar[bool] = False
     numbers: tuple[int, ...] = (2, 3, 4, 8)
+    message: ClassVar[tuple[str, str]] = ("x", "x")
 
     # What a contract's author defines, beside the reference and shapes.
 
@@ -73,6 +76,13 @@ class Spread(Operation, abstract=True):
             for rank in range(self.ranks(case))
         }
 
+    def longer(self, case: Case, columns: int) -> Case:
+        """Return ``case`` with so many more columns in its message; one that is of no axis gets one."""
+        dim, _ = self.message
+        size = case.dims[dim]
+        more = [*size[:-1], (size[-1] if size else 1) + columns] if isinstance(size, list) else size + columns
+        return replace(case, dims={**case.dims, dim: more})
+
     def part(self, case: Case, tensor: str, rank: int) -> tuple[Any, ...]:
         """Return the index at which ``tensor`` has what ``rank`` holds of it."""
         held = self.held(case, tensor, rank)
@@ -92,6 +102,7 @@ class Reduction(Spread, abstract=True):
         "signed zero": "open: the sign of a zero result",
         "avg": "open: of integers, which some backends refuse",
     }
+    also_drawn: ClassVar = {"x": ("absorbed",)}
     parts: ClassVar[bool] = False
 
     def shapes(self, case: Case) -> dict[str, tuple[int, ...]]:
@@ -122,6 +133,7 @@ class Product(Spread, abstract=True):
 
     dtypes = tuple(dtype for dtype in DTYPES if dtype in FLOATS)
     multiplies_matrices = True
+    message = ("n", "b")
     policies: ClassVar = {
         "NaN": "a NaN in a row of a or a column of b makes every element of their product NaN",
         "overflow": "open where the sum of magnitudes exceeds the accumulator's range, since the order decides",

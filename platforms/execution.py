@@ -10,7 +10,7 @@ import time
 import traceback
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -83,7 +83,9 @@ class Bench:
 
     ``inputs`` are logical storage arrays (:mod:`golden.dtypes`), which stay as they are. ``function`` is what is called
     in the place of the implementation's own: the same with something around it. ``limit`` is how many seconds a call
-    may take where somebody in this process can tell.
+    may take where somebody in this process can tell. ``variant`` names the contract (:mod:`platforms.contracts`) that
+    each call is made in the way of, wherever it is made. ``once`` says that a call is to be one alone, also where a
+    platform would make several of it to compare them: whoever asks compares its own.
     """
 
     platform: Platform
@@ -93,6 +95,8 @@ class Bench:
     inputs: Mapping[str, np.ndarray]
     function: Callable[..., Any]
     limit: float = math.inf
+    variant: str = ""
+    once: bool = False
 
     def call(self, *, poison: int = POISON, canary: int = CANARY) -> Call:
         """Return what comes of one call with ``poison`` in what it is to write and ``canary`` around its tensors.
@@ -127,6 +131,15 @@ def _names(bench: Bench, count: int) -> list[str]:
     """Return what to call ``count`` results: as the contract does, if these are as many as it has."""
     names = list(bench.operation.results(bench.case))
     return names if len(names) == count else [f"result {number}" for number in range(count)]
+
+
+def called(bench: Bench, poison: int, canary: int) -> Call:
+    """Return what comes of one call in this process, in the way of the contract that the bench names, if it does."""
+    if not bench.variant:
+        return call_here(bench, poison, canary)
+    from platforms.contracts import variant_of
+
+    return variant_of(bench.variant)(replace(bench, variant=""), poison, canary)
 
 
 def call_here(bench: Bench, poison: int, canary: int) -> Call:

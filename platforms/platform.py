@@ -189,9 +189,9 @@ class Platform:
 
     def call(self, bench: Bench, poison: int, canary: int) -> Call:
         """Return what comes of one call of what is on the bench (:meth:`platforms.execution.Bench.call`)."""
-        from platforms.execution import call_here
+        from platforms.execution import called
 
-        return call_here(bench, poison, canary)
+        return called(bench, poison, canary)
 
     def findings(self) -> Iterable[Damage]:
         """Return what kernels did according to its sanitizer, as far as it was not said before."""

@@ -82,7 +82,8 @@ class Runner:
         digest = making.digest(inputs)
         started = time.perf_counter()
         try:
-            bench = Bench(self.platform, operation, implementation, case, inputs, implementation.function, limit)
+            function, once = implementation.function, bool(contract)
+            bench = Bench(self.platform, operation, implementation, case, inputs, function, limit, once=once)
             call = contracts.check_of(contract)(bench) if contract else execute(bench)
         except (NoMemory, contracts.NotApplicable) as error:
             return Outcome("unsupported", message=str(error))

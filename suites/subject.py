@@ -109,6 +109,14 @@ def collectives(
     return subjects, unrun
 
 
+def in_turn(subjects: Sequence[Subject]) -> list[Subject]:
+    """Return each implementation over one of its numbers of ranks alone, the next one over another."""
+    several: dict[tuple[str, str], list[Subject]] = {}
+    for subject in subjects:
+        several.setdefault((subject.implementation.id, subject.platform.name), []).append(subject)
+    return [those[place % len(those)] for place, those in enumerate(several.values())]
+
+
 def _of(implementations: Iterable[Implementation], catalogue: Catalogue) -> list[tuple[Operation, Implementation]]:
     return [(catalogue.operations[one.operation], one) for one in implementations]
 

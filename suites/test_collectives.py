@@ -8,9 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from suites.contracts.keeping import Keeping
+from suites.contracts.ranks import OF_RANKS
+from suites.run import Run
 from suites.subject import Subject
 
 
 def test_collectives(collective: Subject, conclude: Callable[..., None]) -> None:
     """No rank's result is further from golden than the contract's bound allows, and nothing else is touched."""
     conclude(collective, suite="collectives")
+
+
+def test_contracts(kept: Subject, run: Run, conclude: Callable[..., None]) -> None:
+    """No contract is broken on drawn cases: what was in the tensors, lies around, or is sent with them is no matter."""
+    conclude(kept, suite="contracts", asking=Keeping(run, OF_RANKS))

@@ -13,7 +13,7 @@ from kernels import implementation
 def eager(x: torch.Tensor, *, group: Any) -> torch.Tensor:
     """Return the tensors of all ranks as the backend gathers them."""
     out = x.new_empty((group.size, *x.shape))
-    group.all_gather(out.view(-1), x.reshape(-1))
+    group.all_gather(out.view(-1), x.contiguous().view(-1))
     return out
 
 
@@ -29,7 +29,7 @@ def in_place(x: torch.Tensor, *, group: Any) -> torch.Tensor:
 @implementation("all_gather", paradigm="torch", optimizes="eager", technique="asynchronous")
 def waited(x: torch.Tensor, *, group: Any) -> torch.Tensor:
     """Return the same, begun, and waited for."""
-    out, mine = x.new_empty((group.size, *x.shape)), x.reshape(-1)
+    out, mine = x.new_empty((group.size, *x.shape)), x.contiguous().view(-1)
     group.all_gather(out.view(-1), mine, wait=False).wait()
     return out
 

@@ -53,11 +53,11 @@ def halves(x: torch.Tensor, *, op: str, group: Any) -> torch.Tensor:
     return padded[: x.numel()].clone().view(x.shape)
 
 
-@implementation("all_reduce", paradigm="torch", optimizes="eager", technique="one shot")
+@implementation("all_reduce", paradigm="torch", optimizes="eager", technique="one shot", batch_invariant=True)
 def one_shot(x: torch.Tensor, *, op: str, group: Any) -> torch.Tensor:
     """Return the reduction that each rank makes by itself of what all ranks hold, narrow floats in float32."""
     every = x.new_empty((group.size, *x.shape))
-    group.all_gather(every.view(-1), x.reshape(-1))
+    group.all_gather(every.view(-1), x.contiguous().view(-1))
     return reduced(every, op)
 
 
@@ -84,7 +84,9 @@ def ring(x: torch.Tensor, *, op: str, group: Any) -> torch.Tensor:
     return out
 
 
-@implementation("all_reduce", paradigm="torch", numerics="per-hop", optimizes="eager", technique="tree")
+@implementation(
+    "all_reduce", paradigm="torch", numerics="per-hop", optimizes="eager", technique="tree", batch_invariant=True
+)
 def tree(x: torch.Tensor, *, op: str, group: Any) -> torch.Tensor:
     """Return the reduction of messages up a binary tree to rank 0, and down again."""
     rank, size = group.rank, group.size

@@ -34,7 +34,7 @@ def overlapped(a: torch.Tensor, b: torch.Tensor, *, group: Any) -> torch.Tensor:
 @implementation("gemm_reduce_scatter", paradigm="torch", optimizes="eager", technique="one shot")
 def one_shot(a: torch.Tensor, b: torch.Tensor, *, group: Any) -> torch.Tensor:
     """Return the sum, made at once in float32, of products that are sent as they are."""
-    product = (a @ b).view(group.size, -1, b.shape[1])
+    product = (a @ b).view(group.size, a.shape[0] // group.size, b.shape[1])
     every = torch.empty_like(product)
     group.all_to_all(every, product, [1] * group.size, [1] * group.size)
     return every.float().sum(0).to(a.dtype)

@@ -14,19 +14,21 @@ from kernels.toolchains.torch_reductions import combined, known, reduced
 def eager(x: torch.Tensor, *, op: str, group: Any) -> torch.Tensor:
     """Return this rank's part as the backend makes it."""
     out = x.new_empty(x.shape[1:])
-    group.reduce_scatter(out.view(-1), x.reshape(-1), known(op, x))
+    group.reduce_scatter(out.view(-1), x.contiguous().view(-1), known(op, x))
     return out
 
 
 @implementation("reduce_scatter", paradigm="torch", numerics="per-hop", optimizes="eager", technique="asynchronous")
 def waited(x: torch.Tensor, *, op: str, group: Any) -> torch.Tensor:
     """Return the same, begun, and waited for."""
-    out, mine = x.new_empty(x.shape[1:]), x.reshape(-1)
+    out, mine = x.new_empty(x.shape[1:]), x.contiguous().view(-1)
     group.reduce_scatter(out.view(-1), mine, known(op, x), wait=False).wait()
     return out
 
 
-@implementation("reduce_scatter", paradigm="torch", numerics="per-hop", optimizes="eager", technique="ring")
+@implementation(
+    "reduce_scatter", paradigm="torch", numerics="per-hop", optimizes="eager", technique="ring", batch_invariant=True
+)
 def ring(x: torch.Tensor, *, op: str, group: Any) -> torch.Tensor:
     """Return the same of messages in a ring, to each of which a rank adds its own before it hands it on."""
     rank, size = group.rank, group.size
@@ -38,7 +40,7 @@ def ring(x: torch.Tensor, *, op: str, group: Any) -> torch.Tensor:
     return carried / size if op == "avg" and x.is_floating_point() else carried
 
 
-@implementation("reduce_scatter", paradigm="torch", optimizes="eager", technique="one shot")
+@implementation("reduce_scatter", paradigm="torch", optimizes="eager", technique="one shot", batch_invariant=True)
 def one_shot(x: torch.Tensor, *, op: str, group: Any) -> torch.Tensor:
     """Return the reduction of what all ranks send, made at once, narrow floats in float32."""
     every = x.new_empty(x.shape)

@@ -15,6 +15,12 @@ def check(bench: Bench) -> Call:
     others = another(bench)
     if all((others[name] == values).all() for name, values in bench.inputs.items()):
         raise NotApplicable("there are no other values for these inputs")
+    return execute(replace(bench, variant="fresh"))
+
+
+def varied(bench: Bench, poison: int, canary: int) -> Call:
+    """Return the second of two calls in the same tensors."""
+    others = another(bench)
 
     def second(*tensors: Any, **params: Any) -> Any:
         write(tensors, on_device(tensors, others))
@@ -22,4 +28,4 @@ def check(bench: Bench) -> Call:
         write(tensors, on_device(tensors, bench.inputs))
         return bench.function(*tensors, **params)
 
-    return execute(replace(bench, function=second))
+    return replace(bench, function=second).call(poison=poison, canary=canary)

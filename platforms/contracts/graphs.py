@@ -20,6 +20,11 @@ from platforms.patterns import POISON, integer_type, signed
 
 def check(bench: Bench) -> Call:
     """Return what a captured call left at its second replay; raises NotApplicable where it cannot be captured."""
+    return execute(replace(bench, variant="graphs"))
+
+
+def varied(bench: Bench, poison: int, canary: int) -> Call:
+    """Return a captured call, which :func:`check` says more of."""
     others, reasons = another(bench), list[str]()
 
     def run(*tensors: Any, **params: Any) -> Any:
@@ -46,7 +51,7 @@ def check(bench: Bench) -> Call:
 
     # Nothing is compiled or tuned while a graph is captured, and what a first call left behind is no answer.
     replace(bench, inputs=others).call()
-    call = execute(replace(bench, function=run))
+    call = replace(bench, function=run).call(poison=poison, canary=canary)
     if reasons:
         raise NotApplicable(reasons[0])
     return call

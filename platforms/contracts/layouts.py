@@ -42,7 +42,7 @@ def _laid_out(bench: Bench, word: str) -> Case:
 
 
 def _spec(bench: Bench, name: str, word: str) -> TensorSpec:
-    spec, shape = bench.case.spec(name), bench.inputs[name].shape
+    spec, shape = bench.case.spec(name), bench.inputs[name].shape[bench.operation.spread :]  # of ranks each its own row
     try:
         layout.place(shape, word)
     except layout.LayoutError:

@@ -16,6 +16,11 @@ from platforms.execution import Bench, Call, execute
 
 def check(bench: Bench) -> Call:
     """Return a call on a busy stream; a kernel that ran elsewhere, or is not done, has wrong or unwritten elements."""
+    return execute(replace(bench, variant="streams"))
+
+
+def varied(bench: Bench, poison: int, canary: int) -> Call:
+    """Return a call on a busy stream; raises NotApplicable where the platform declares none."""
     platform = bench.platform
     beside = platform.beside()
     if beside is None:
@@ -33,4 +38,4 @@ def check(bench: Bench) -> Call:
             return tuple(one.clone() for one in result) if isinstance(result, tuple) else result.clone()
 
     bench.call()  # what is compiled at the first call would give the stream time
-    return execute(replace(bench, function=run))
+    return replace(bench, function=run).call(poison=poison, canary=canary)

@@ -1,4 +1,4 @@
-"""One call over ranks, made twice: as it comes, and with ranks that begin one after the other.
+"""One call over ranks, made twice unless it is wanted once: as it comes, and with ranks that begin one after the other.
 
 What differs between the two depends on who comes first. A result that is the same on all ranks must have the same bits
 on each.
@@ -29,6 +29,8 @@ def call(platform: Platform, bench: Bench, poison: int, canary: int) -> Call:
         return first
     if whole.alike:
         first.damage += _unlike(first)
+    if bench.once:
+        return first
     second = _once(platform, bench, whole, poison, canary, step=STEP)
     if second.message:
         return second
@@ -53,6 +55,7 @@ def _once(platform: Platform, bench: Bench, whole: Spread, poison: int, canary: 
                 name: wire.array_to_value(values[whole.part(bench.case, name, rank)])
                 for name, values in bench.inputs.items()
             },
+            "variant": bench.variant,
             "poison": poison,
             "canary": canary,
             "delay": step * (size - 1 - rank),

@@ -40,8 +40,9 @@ class Group:
         size: how many ranks there are.
         backend: the name of what moves the data.
 
-    Tensors must be contiguous. What is given ``wait=False`` returns at once, with work that must be waited for before
-    its tensors are read or written; everything else returns when the result may be used.
+    Tensors must be contiguous, whatever a backend makes of others: each raises ValueError. What is given ``wait=False``
+    returns at once, with work that must be waited for before its tensors are read or written; everything else returns
+    when the result may be used.
     """
 
     def __init__(self, rank: int, size: int, noted: Any) -> None:
@@ -50,21 +51,21 @@ class Group:
 
     def all_reduce(self, x: torch.Tensor, op: str = "sum", *, wait: bool = True) -> Pending | None:
         """Put the reduction of ``x`` over all ranks into ``x``."""
-        return self._begun(wait, lambda: dist.all_reduce(x, op=_REDUCTIONS[op], async_op=not wait))
+        return self._begun(wait, (x,), lambda: dist.all_reduce(x, op=_REDUCTIONS[op], async_op=not wait))
 
     def reduce_scatter(
         self, out: torch.Tensor, x: torch.Tensor, op: str = "sum", *, wait: bool = True
     ) -> Pending | None:
         """Put this rank's part of the reduction of ``x`` into ``out``, which has the shape of that part."""
-        return self._begun(wait, lambda: _reduce_scatter(out, x, op=_REDUCTIONS[op], async_op=not wait))
+        return self._begun(wait, (out, x), lambda: _reduce_scatter(out, x, op=_REDUCTIONS[op], async_op=not wait))
 
     def all_gather(self, out: torch.Tensor, x: torch.Tensor, *, wait: bool = True) -> Pending | None:
         """Put the ``x`` of all ranks, one after the other, into ``out``."""
-        return self._begun(wait, lambda: _all_gather(out, x, async_op=not wait))
+        return self._begun(wait, (out, x), lambda: _all_gather(out, x, async_op=not wait))
 
     def broadcast(self, x: torch.Tensor, source: int, *, wait: bool = True) -> Pending | None:
         """Put the ``x`` of rank ``source`` into that of all others."""
-        return self._begun(wait, lambda: dist.broadcast(x, source, async_op=not wait))
+        return self._begun(wait, (x,), lambda: dist.broadcast(x, source, async_op=not wait))
 
     def all_to_all(
         self, out: torch.Tensor, x: torch.Tensor, received: Sequence[int], sent: Sequence[int], *, wait: bool = True
@@ -74,10 +75,11 @@ class Group:
         def begin() -> Any:
             return dist.all_to_all_single(out, x, list(received), list(sent), async_op=not wait)
 
-        return self._begun(wait, begin)
+        return self._begun(wait, (out, x), begin)
 
     def exchange(self, sent: torch.Tensor | None, to: int, received: torch.Tensor | None, source: int) -> None:
         """Send a tensor to rank ``to`` and receive one of rank ``source`` at once; None of either is nothing."""
+        _check_contiguous([one for one in (sent, received) if one is not None])
         operations = [dist.P2POp(dist.isend, sent, to)] if sent is not None and sent.numel() else []
         if received is not None and received.numel():
             operations.append(dist.P2POp(dist.irecv, received, source))
@@ -91,7 +93,8 @@ class Group:
         with self._inside():
             dist.barrier()
 
-    def _begun(self, wait: bool, begin: Any) -> Pending | None:
+    def _begun(self, wait: bool, tensors: Sequence[torch.Tensor], begin: Any) -> Pending | None:
+        _check_contiguous(tensors)
         with self._inside():
             work = begin()
         return None if wait else Pending(self, work)
@@ -101,6 +104,15 @@ class Group:
         self._noted[2 * self.rank] += 1
         yield
         self._noted[2 * self.rank + 1] += 1
+
+
+def _check_contiguous(tensors: Sequence[torch.Tensor]) -> None:
+    for one in tensors:
+        if not one.is_contiguous():
+            raise ValueError(
+                f"ranks send and receive contiguous tensors, not one of shape {list(one.shape)} and strides "
+                f"{list(one.stride())}"
+            )
 
 
 class Pending:

@@ -16,7 +16,8 @@ from golden.case import Case
 from kernels.registry import Catalogue
 from kernels.spread import Share, Spread
 from platforms import wire
-from platforms.execution import Bench, call_here, describe
+from platforms.contracts import NotApplicable
+from platforms.execution import Bench, Call, describe
 from platforms.platform import Platform, platform_from_value
 from platforms.ranks.group import Group
 from platforms.ranks.messages import call_to_value
@@ -48,8 +49,12 @@ def serve(rank: int, size: int, described: dict[str, Any], connection: Connectio
     catalogue = _catalogue()
     with contextlib.suppress(EOFError, OSError):
         while True:
-            call = _run(wire.unpack(connection.recv_bytes()), platform, group, catalogue)
-            connection.send_bytes(wire.pack(call_to_value(call)))
+            request = wire.unpack(connection.recv_bytes())
+            try:
+                answer = call_to_value(_run(request, platform, group, catalogue))
+            except NotApplicable as error:
+                answer = {"not applicable": str(error)}
+            connection.send_bytes(wire.pack(answer))
 
 
 def _store(rank: int, size: int, connection: Connection) -> dist.Store:
@@ -72,12 +77,13 @@ def _catalogue() -> Catalogue:
     return preload.catalogue.collectives or preload.catalogue
 
 
-def _run(request: dict[str, Any], platform: Platform, group: Group, catalogue: Catalogue) -> Any:
+def _run(request: dict[str, Any], platform: Platform, group: Group, catalogue: Catalogue) -> Call:
     implementation = catalogue.implementations[request["implementation"]]
     case, whole = Case.parse(request["case"]), catalogue.operations[implementation.operation]
     assert isinstance(whole, Spread)
     inputs = {name: wire.array_from_value(value) for name, value in request["inputs"].items()}
     function = functools.partial(implementation.function, group=group)
-    bench = Bench(platform, Share(whole, group.rank), implementation, case, inputs, function)
+    share = Share(whole, group.rank)
+    bench = Bench(platform, share, implementation, case, inputs, function, variant=request["variant"])
     time.sleep(request["delay"])
-    return call_here(bench, request["poison"], request["canary"])
+    return bench.call(poison=request["poison"], canary=request["canary"])

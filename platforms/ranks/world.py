@@ -12,6 +12,7 @@ from multiprocessing.connection import Connection, wait
 from typing import Any
 
 from platforms import wire
+from platforms.contracts import NotApplicable
 from platforms.execution import Call, CallLost
 from platforms.platform import Platform
 from platforms.ranks.group import Progress
@@ -62,12 +63,14 @@ class World:
         """Return what came of one call, by rank; ``requests`` are what each is asked.
 
         Raises CallLost, which names the rank, where one ends, raises while others wait, or does not answer in
-        ``limit`` seconds; the group is then no more.
+        ``limit`` seconds; the group is then no more. Raises NotApplicable where the ranks say so.
         """
         for connection, request in zip(self._connections, requests, strict=True):
             with contextlib.suppress(OSError):  # that it is gone shows when it should answer
                 connection.send_bytes(wire.pack(request))
         answers = self._gathered(limit)
+        if reasons := [answer["not applicable"] for answer in answers.values() if "not applicable" in answer]:
+            raise NotApplicable(reasons[0])
         calls = [call_from_value(answer) for answer in answers.values()]
         if any(call.message for call in calls):
             self.stop()  # what the others have begun with it may never end
@@ -127,15 +130,26 @@ class World:
         raised = [f"rank {rank}: {answers[rank]['message']}" for rank in sorted(answers) if _raised(answers[rank])]
         if raised:
             return CallLost("raised", "\n".join(raised))
+        if missing := self._never_came(list(answers), awaited):
+            who, waiting = (", ".join(f"rank {rank}" for rank in ranks) for ranks in (missing, awaited))
+            return CallLost("hung", f"{who} returned without a message that {waiting} waited in for {limit:g} s")
         late = self._late(awaited)
         who = ", ".join(f"rank {rank}" for rank in late)
         others = [rank for rank in awaited if rank not in late]
         waiting = f"; rank {', '.join(map(str, others))} waited for it" if others else ""
         return CallLost("hung", f"{who} did not answer in {limit:g} s{waiting}")
 
+    def _never_came(self, answered: list[int], awaited: list[int]) -> list[int]:
+        """Return which of the ranks that have answered took part in fewer messages than all that have not."""
+        inside = [self._progress(rank).begun for rank in awaited]
+        return [rank for rank in answered if self._progress(rank).begun < min(inside)]
+
+    def _progress(self, rank: int) -> Progress:
+        return Progress(*self._noted[2 * rank : 2 * rank + 2])
+
     def _late(self, awaited: list[int]) -> list[int]:
         """Return which of the ranks that did not answer the others wait for."""
-        progress = {rank: Progress(*self._noted[2 * rank : 2 * rank + 2]) for rank in awaited}
+        progress = {rank: self._progress(rank) for rank in awaited}
         outside = [rank for rank in awaited if progress[rank].begun == progress[rank].over]
         if outside:
             return outside

@@ -8,26 +8,51 @@ from pathlib import Path
 import pytest
 
 from kernels.registry import load
+from reports.record import Record, outcome
+from suites.contracts.contract import PLAIN
+from suites.contracts.ranks import OF_RANKS
 from suites.meta.cli import MUTANTS, Finished, run_pytest
 from suites.meta.mutants import faults
 
 FILE = MUTANTS / "collectives.py"
 
+DEVICE = FILE.parents[1] / "played_device.py"
+
 NUMBERS: Mapping[str, set[str]] = {
     "all_gather/torch/wrong_end_of_the_ring": {"wrong"},
+    "all_gather/torch/wrong_strided_message": {"crashed"},
+    "all_reduce/torch/wrong_integers_as_floats": {"wrong"},
     "all_reduce/torch/wrong_mean_of_the_others": {"wrong"},
     "all_reduce/torch/wrong_order_on_one_rank": {"inconsistent"},
     "all_reduce/torch/wrong_own_part_missing": {"wrong", "inconsistent"},
     "all_reduce/torch/wrong_rounded_at_every_hop": {"wrong"},
+    "all_to_all/torch/wrong_places_of_uneven_splits": {"wrong"},
     "broadcast/torch/wrong_without_a_wait": {"wrong", "inconsistent"},
 }
 """What each that gives an answer is found to be."""
+
+CONTRACTS = {
+    "all_reduce/torch/wrong_promise_of_halves": "contract messages",
+    "all_reduce/torch/wrong_stale_buffer": "contract fresh",
+}
+"""Which contract is broken by each whose single answers are right."""
 
 ENDING = {
     "all_reduce/torch/wrong_a_rank_ends": ("crashed", "rank 1 ended itself with exit code 3"),
     "all_reduce/torch/wrong_a_rank_stays_away": ("hung", "rank 1 did not answer in 2 s"),
 }
 """What becomes of a rank that gives none, and in which words it is named."""
+
+IDLE = "all_to_all/torch/wrong_idle_rank_stays_away"
+
+IDLE_CASE = (
+    '{"operation":"all_to_all","dtype":"float32","dims":{"ranks":3,"width":2},'
+    '"params":{"splits":[1,2,1,0,0,0,1,1,1]},"seed":0}'
+)
+
+LONGER = '{"operation":"all_reduce","dtype":"float32","dims":{"ranks":3,"x":[64]},"params":{"op":"sum"},"seed":0}'
+
+ONE_CALL = ("-k", "not test_contracts")
 
 CASE = '{"operation":"all_reduce","dtype":"float32","dims":{"ranks":3,"x":[5]},"params":{"op":"sum"},"seed":0}'
 
@@ -43,7 +68,7 @@ def _run(*asked: str, names: set[str], bundle: Path) -> Finished:
 def drawn(tmp_path_factory: pytest.TempPathFactory) -> Finished:
     """One run of those that answer, and of their twin, over three ranks."""
     bundle = tmp_path_factory.mktemp("collectives") / "bundle"
-    return _run("--ranks", "3", "--hypothesis-profile", "quick", names=set(NUMBERS), bundle=bundle)
+    return _run("--ranks", "3", "--hypothesis-profile", "quick", *ONE_CALL, names=set(NUMBERS), bundle=bundle)
 
 
 def test_each_is_noticed_in_quick_and_their_twin_passes(drawn: Finished) -> None:
@@ -58,7 +83,7 @@ def test_a_rank_with_bits_of_its_own_is_named(drawn: Finished) -> None:
 
 
 def test_a_rank_that_ends_or_stays_away_is_named_in_time_and_the_others_go_on(tmp_path: Path) -> None:
-    ended = _run("--case", CASE, "--time-limit", "2", names=set(ENDING), bundle=tmp_path / "bundle")
+    ended = _run("--case", CASE, "--time-limit", "2", *ONE_CALL, names=set(ENDING), bundle=tmp_path / "bundle")
     said = {record.implementation: (record.verdict, record.message) for record in ended.records}
     assert {name: verdict for name, (verdict, _) in said.items()} == {
         TWIN: "exact",
@@ -68,7 +93,32 @@ def test_a_rank_that_ends_or_stays_away_is_named_in_time_and_the_others_go_on(tm
         assert said[name][1].startswith(words)
 
 
+def test_a_rank_that_takes_no_part_is_named_though_it_has_returned(tmp_path: Path) -> None:
+    ended = _run("--case", IDLE_CASE, "--time-limit", "2", *ONE_CALL, names={IDLE}, bundle=tmp_path / "bundle")
+    (record,) = ended.records
+    assert (record.verdict, record.message) == (
+        "hung",
+        "rank 1 returned without a message that rank 0, rank 2 waited in for 2 s",
+    )
+
+
+def test_contracts_are_kept_on_ranks_that_have_streams_and_graphs_as_devices_do(tmp_path: Path) -> None:
+    device = ("--platforms", DEVICE, "--platform", "played", "--case", LONGER)
+    asked = ("--kernels", FILE, "--implementation", ",".join(sorted({TWIN, *CONTRACTS})), "-k", "test_contracts")
+    bundle = tmp_path / "bundle"
+    ended = run_pytest(*device, *asked, bundle=bundle, suite="collectives", timeout=240)
+    every = {f"contract {one.name}" for one in OF_RANKS if one is not PLAIN}
+    assert {record.message.partition(";")[0] for record in ended.records if _is(record, TWIN, "pass")} == every | {""}
+    assert set(ended.failures()) == set(CONTRACTS), ended.text
+    for name, contract in CONTRACTS.items():
+        assert contract in {record.message.partition(";")[0] for record in ended.records if _is(record, name, "fail")}
+
+
+def _is(record: Record, name: str, ended: str) -> bool:
+    return record.implementation == name and outcome(record) == ended
+
+
 def test_every_one_in_the_file_is_tried_here() -> None:
     collectives = load([FILE]).collectives
     assert collectives is not None
-    assert set(faults(collectives.implementations)) == {*NUMBERS, *ENDING}
+    assert set(faults(collectives.implementations)) == {*NUMBERS, *CONTRACTS, *ENDING, IDLE}

@@ -28,7 +28,7 @@ def wrong_rounded_at_every_hop(x, *, op, group):
 
 def _gathered(x, group):
     every = x.new_empty((group.size, *x.shape))
-    group.all_gather(every.view(-1), x.reshape(-1))
+    group.all_gather(every.view(-1), x.contiguous().view(-1))
     return every
 
 
@@ -76,7 +76,7 @@ def wrong_mean_of_the_others(x, *, op, group):
 def wrong_end_of_the_ring(x, *, group):
     """Loses the last element of what the last rank sends."""
     out = x.new_empty((group.size, *x.shape))
-    group.all_gather(out.view(-1), x.reshape(-1))
+    group.all_gather(out.view(-1), x.contiguous().view(-1))
     out[-1].view(-1)[-1:] = 0
     return out
 
@@ -108,3 +108,71 @@ def wrong_a_rank_stays_away(x, *, op, group):
     if group.rank == 1:
         time.sleep(600)
     return _in_order(_gathered(x, group), op, range(group.size))
+
+
+@fault("F34", "pytorch#192920")
+@implementation("all_gather", paradigm="torch")
+def wrong_strided_message(x, *, group):
+    """Sends a view as it is, which is in one piece only where its shape forces a copy."""
+    out = x.new_empty((group.size, *x.shape))
+    group.all_gather(out.view(-1), x.reshape(-1))
+    return out
+
+
+_KEPT: dict[tuple[object, ...], torch.Tensor] = {}
+
+
+@fault("F33", "onnxruntime#32121")
+@implementation("all_reduce", paradigm="torch", numerics="per-hop")
+def wrong_stale_buffer(x, *, op, group):
+    """Sends what was in the tensor when a message first came from its address."""
+    key = x.data_ptr(), x.shape, x.stride(), x.dtype
+    if key not in _KEPT:
+        _KEPT.clear()
+        _KEPT[key] = x.contiguous().clone()
+    return _in_order(_gathered(_KEPT[key], group), op, range(group.size))
+
+
+@fault("F34", "pytorch#177371")
+@implementation("all_to_all", paradigm="torch")
+def wrong_places_of_uneven_splits(x, *, splits, group):
+    """Puts what comes from a rank where what goes to it begins: right where both are alike."""
+    sent, received = splits[group.rank * group.size :][: group.size], splits[group.rank :: group.size]
+    arrived = x.new_empty((sum(received), *x.shape[1:]))
+    group.all_to_all(arrived, x.contiguous(), received, sent)
+    out = arrived.clone()
+    for source, part in enumerate(arrived.split(received)):
+        start = min(sum(sent[:source]), len(out) - len(part))
+        out[start : start + len(part)] = part
+    return out
+
+
+@fault("F34", "PaddleFleet#1761")
+@implementation("all_reduce", paradigm="torch", numerics="per-hop")
+def wrong_integers_as_floats(x, *, op, group):
+    """Adds up integers as numbers of 24 bits."""
+    if x.is_floating_point():
+        return _in_order(_gathered(x, group), op, range(group.size))
+    return _in_order(_gathered(x.float(), group), "sum" if op == "avg" else op, range(group.size)).to(x.dtype)
+
+
+@fault("batch", "rocm-systems#11661")
+@implementation("all_reduce", paradigm="torch", numerics="per-hop", batch_invariant=True)
+def wrong_promise_of_halves(x, *, op, group):
+    """Adds up each rank's part of a message in an order of its own, and declares that places do not matter."""
+    every = _gathered(x, group).view(group.size, -1)
+    parts = every.chunk(group.size, 1) if x.numel() else [every]
+    ranks = list(range(group.size))
+    whole = [_in_order(part, op, ranks[place:] + ranks[:place]) for place, part in enumerate(parts)]
+    return torch.cat(whole).view(x.shape)
+
+
+@fault("F34", "pytorch#146468")
+@implementation("all_to_all", paradigm="torch")
+def wrong_idle_rank_stays_away(x, *, splits, group):
+    """Has a rank that sends nothing take no part, though the others have something for it."""
+    sent, received = splits[group.rank * group.size :][: group.size], splits[group.rank :: group.size]
+    out = x.new_zeros((sum(received), *x.shape[1:]))
+    if sum(sent):
+        group.all_to_all(out, x.contiguous(), received, sent)
+    return out
