@@ -31,7 +31,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Print the catalogue, at most 100 columns wide, and return the exit status: 0, or 2 for what it cannot be told."""
     options = _parser().parse_args(arguments)
     try:
-        catalogue = load(options.kernels)
+        catalogue = load(options.kernels).whole
     except KernelFileError as error:
         print(f"kernels: {error}", file=sys.stderr)
         return 2

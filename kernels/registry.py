@@ -108,6 +108,18 @@ class Catalogue:
     absent: dict[str, str]
     collectives: Catalogue | None = None
 
+    @property
+    def whole(self) -> Catalogue:
+        """This catalogue with the operations over ranks among the others: to be told of, and not to be run."""
+        spread = self.collectives
+        if spread is None:
+            return self
+        return replace(
+            self,
+            operations=dict(sorted({**self.operations, **spread.operations}.items())),
+            implementations={**self.implementations, **spread.implementations},
+        )
+
 
 _IMPLEMENTATIONS: list[Implementation] = []
 _ABSENT: dict[str, tuple[str, str]] = {}  # module name -> (what is absent, why)

@@ -63,15 +63,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def _documents(asked: argparse.Namespace, catalogue: Catalogue) -> Iterator[tuple[str, str]]:
     kinds = asked.kinds or KINDS
-    operations = {
-        name: one for name, one in catalogue.operations.items() if not asked.operation or name in asked.operation
-    }
+    every = catalogue.whole.operations
+    operations = {name: one for name, one in every.items() if not asked.operation or name in asked.operation}
     if "policies" in kinds:
         yield "policies", policies(operations)
     if "precision" in kinds:
         yield "precision", precision()
     if "teeth" in kinds:
-        page = _page("teeth", asked, set(catalogue.operations) - set(operations))
+        page = _page("teeth", asked, set(every) - set(operations))
         yield "teeth", teeth(operations, cases=asked.cases, budget=asked.budget, page=page)
     if "profiles" in kinds:
         yield "profiles", profiles(DOCS / "profiles")
