@@ -23,7 +23,7 @@ from suites.closing import Closing
 from suites.portability import audited
 from suites.run import Run
 from suites.session import Session
-from suites.subject import Subject, in_turn, residents_of
+from suites.subject import Subject, facing, in_turn, residents_of
 
 SESSION = pytest.StashKey[Session]()
 
@@ -82,6 +82,9 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         collectives = metafunc.config.stash[SESSION].collectives
         kept = collectives if settings().max_examples > options.DEPTHS["smoke"] else in_turn(collectives)
         metafunc.parametrize("kept", kept, ids=[subject.id for subject in kept])
+    if "facing" in metafunc.fixturenames:
+        places = facing(metafunc.config.stash[SESSION].collectives)
+        metafunc.parametrize("facing", list(places.items()), ids=list(places))
     if "field" in metafunc.fixturenames:
         found = fields(metafunc.config.stash[SESSION].subjects, every=settings().max_examples > options.DEPTHS["quick"])
         metafunc.parametrize("field", found, ids=[field.id for field in found])

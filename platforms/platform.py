@@ -233,6 +233,11 @@ class Platform:
         return ""
 
     @property
+    def alone(self) -> str:
+        """Why ranks on its devices cannot talk to each other; "" where they can."""
+        return "" if self.collective else f"no backend of torch.distributed is known for {self.name}"
+
+    @property
     def most_ranks(self) -> int:
         """How many ranks its devices can hold."""
         return 1

@@ -68,7 +68,7 @@ class Answer:
 
 @dataclass(frozen=True)
 class Distance:
-    """How far two answers are apart.
+    """How far two answers are apart, and of several results, such as those of ranks, ``where``.
 
     ``share`` is the largest difference over the sum of both bounds, infinite where just one of two is a number; ``ulp``
     is in units of the last place. ``differing`` counts elements, of which ``open`` ones are left open by the contract.
@@ -78,6 +78,7 @@ class Distance:
     ulp: float = 0.0
     differing: int = 0
     open: int = 0
+    where: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -107,6 +108,7 @@ class Pair:
             **counts,
             "case": self.smallest.line,
             "cause": self.cause,
+            **({"where": list(self.distance.where)} if self.distance.where else {}),
         }
 
 
@@ -166,17 +168,19 @@ def conclude(
     asked: Callable[[str], list[Case] | None],
     note: Callable[[str, object], None],
     effort: float = 1.0,
+    name: str = "",
 ) -> None:
     """Hold ``rivals`` against each other; the test fails if two are further apart than their bounds allow.
 
     How many cases is for the Hypothesis profile to say, unless some are ``asked`` for. ``note`` is pytest's
-    ``record_property``; ``effort`` is how many times as long as usual causes are looked for.
+    ``record_property``; ``effort`` is how many times as long as usual causes are looked for; ``name`` is of what is
+    compared, if that is not all of the operation.
     """
     operation = rivals[0].operation
     for rival in rivals:
         note("subject", rival.id)
     found = list(agreements(run, rivals, cases=asked(operation.name), recomputed=round(RECOMPUTED * effort)))
-    run.bundle.update_environment(f"{PREFIX}{operation.name}", [one.to_value() for one in found])
+    run.bundle.update_environment(f"{PREFIX}{name or operation.name}", [one.to_value() for one in found])
     groups = [len(one.groups) for one in found]
     note("word", f"{max(groups, default=0)} groups of {len(rivals)}")
     apart = [pair for one in found for pair in one.pairs if pair.apart]
@@ -187,7 +191,7 @@ def conclude(
 
 
 def _described(pair: Pair) -> Iterator[str]:
-    far = f"{pair.distance.share:.3g} of both bounds together"
+    far = ", ".join([*pair.distance.where, f"{pair.distance.share:.3g} of both bounds together"])
     yield f"APART: {pair.one} and {pair.other}, {far}, on {pair.cases} cases"
     yield f"{pair.cause}"
     yield f"  {pair.smallest.line}"
@@ -334,6 +338,7 @@ def distance(contract: Mapping[str, Golden], one: Answer, other: Answer) -> Dist
             max(found.ulp, part.ulp),
             found.differing + part.differing,
             found.open + part.open,
+            (*found.where, *([name] if part.differing and len(contract) > 1 else ())),
         )
     return found
 

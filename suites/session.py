@@ -172,7 +172,7 @@ class Session:
         if self.case:
             subjects = [subject for subject in subjects if subject.operation.name == self.case.operation]
         if not subjects and not self.collectives:
-            reasons = "".join(f"\n  {what}: {why}" for what, why in unrun)
+            reasons = "".join(f"\n  {what}: {why}" for what, why in [*unrun, *self._collectives[1]])
             raise pytest.UsageError(f"nothing that was asked for can be run here{reasons}")
         return subjects, unrun
 

@@ -109,6 +109,16 @@ def collectives(
     return subjects, unrun
 
 
+def facing(collectives: Iterable[Subject]) -> dict[str, list[Subject]]:
+    """Return the subjects of each implementation and number of ranks that runs in two places or more, by both."""
+    several: dict[str, list[Subject]] = {}
+    for one in collectives:
+        if isinstance(one.operation, Spread):
+            (ranks,) = one.operation.numbers
+            several.setdefault(f"{one.implementation.id} over {ranks} ranks", []).append(one)
+    return {name: those for name, those in several.items() if len(those) > 1}
+
+
 def in_turn(subjects: Sequence[Subject]) -> list[Subject]:
     """Return each implementation over one of its numbers of ranks alone, the next one over another."""
     several: dict[tuple[str, str], list[Subject]] = {}

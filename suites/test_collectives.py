@@ -6,7 +6,7 @@ same bits on each, and both times; a rank that ends, raises or does not come bac
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from suites.contracts.keeping import Keeping
 from suites.contracts.ranks import OF_RANKS
@@ -22,3 +22,9 @@ def test_collectives(collective: Subject, conclude: Callable[..., None]) -> None
 def test_contracts(kept: Subject, run: Run, conclude: Callable[..., None]) -> None:
     """No contract is broken on drawn cases: what was in the tensors, lies around, or is sent with them is no matter."""
     conclude(kept, suite="contracts", asking=Keeping(run, OF_RANKS))
+
+
+def test_agreement(facing: tuple[str, Sequence[Subject]], agree: Callable[..., None]) -> None:
+    """Ranks on one machine, or platform, and on another are no further apart than their bounds allow, rank by rank."""
+    name, subjects = facing
+    agree(subjects, name=name)

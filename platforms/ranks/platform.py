@@ -70,8 +70,8 @@ def ranks_of(platform: Platform, ranks: int) -> Ranks | Absent:
     """Return what runs operations over that many ranks on the devices of ``platform``, or why nothing does."""
     name, at, place = platform.name.partition("@")
     name = f"{name}{RANKS}{at}{place}"
-    if not platform.collective:
-        return Absent(name, f"no backend of torch.distributed is known for {platform.name}")
+    if platform.alone:
+        return Absent(name, platform.alone)
     if ranks > platform.most_ranks:
         return Absent(name, f"{platform.name} has room for {platform.most_ranks} ranks, not {ranks}")
     return Ranks(

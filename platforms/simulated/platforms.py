@@ -51,6 +51,10 @@ class Simulated(Accelerator):
         return _VENDORS[self.simulates]
 
     @property
+    def alone(self) -> str:
+        return f"{self.collective} is played here by PyTorch's fake backend, which moves nothing between ranks"
+
+    @property
     def hardware(self) -> str:
         return f"host {self.gateway}".strip()
 

@@ -9,8 +9,11 @@ import pytest
 from platforms.backends import described, why_absent
 from platforms.cpu import Cpu
 from platforms.interpreter import Interpreter
+from platforms.platform import Absent
+from platforms.ranks.platform import Ranks, ranks_of
 from platforms.simulated.platforms import SIMULATED
 from platforms.vendors import VENDORS
+from platforms.vendors.nvidia import Nvidia
 from suites.meta.test_simulated_devices import START, python
 from suites.tables.vendors import vendors
 
@@ -48,6 +51,19 @@ def test_a_platform_says_which_backend_is_its() -> None:
         "simulated-musa": "mccl",
         "simulated-gcu": "nccl",
     }
+
+
+def test_ranks_are_where_a_backend_moves_something_and_there_are_devices() -> None:
+    said = {one.name: ranks_of(one, 2) for one in (Cpu(), Interpreter(), Nvidia(), SIMULATED[0])}
+    assert said.pop("cpu").name == "cpu:ranks"
+    assert {name: one.reason for name, one in said.items() if isinstance(one, Absent)} == {
+        "interpreter": "no backend of torch.distributed is known for interpreter",
+        "nvidia": "nvidia has room for 1 ranks, not 2",
+        "simulated-mlu": "cncl is played here by PyTorch's fake backend, which moves nothing between ranks",
+    }
+    both = ranks_of(Nvidia(visible=("0", "1")), 2)
+    assert isinstance(both, Ranks)
+    assert [both.of.for_worker(rank).worker_environment["CUDA_VISIBLE_DEVICES"] for rank in range(2)] == ["0", "1"]
 
 
 def test_what_is_absent_says_why(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from kernels.registry import load
+from reports.bundle import read
 from reports.record import Record, outcome
 from suites.contracts.contract import PLAIN
 from suites.contracts.ranks import OF_RANKS
@@ -116,6 +117,43 @@ def test_contracts_are_kept_on_ranks_that_have_streams_and_graphs_as_devices_do(
 
 def _is(record: Record, name: str, ended: str) -> bool:
     return record.implementation == name and outcome(record) == ended
+
+
+ODD = """
+import os
+from kernels import implementation
+
+@implementation("reduce_scatter", paradigm="torch", dtypes=("float32",))
+def odd(x, *, op, group):
+    every = x.new_empty((group.size, *x.shape))
+    group.all_gather(every.view(-1), x.contiguous().view(-1))
+    mine = every[:, group.rank]
+    reduced = {"sum": mine.sum(0), "avg": mine.mean(0), "max": mine.amax(0), "min": mine.amin(0)}[op]
+    return reduced + ("PORTOLAN_TEST_ODD" in os.environ and group.rank == 1)
+
+@implementation("all_reduce", paradigm="torch", dtypes=("float32",))
+def even(x, *, op, group):
+    out = x.contiguous().clone()
+    group.all_reduce(out, op)
+    return out
+"""
+
+
+def test_places_are_compared_rank_by_rank(tmp_path: Path) -> None:
+    """One run over two environments: what a rank of the other makes of the same case is held against the one here."""
+    kernels, bundle = tmp_path / "odd.py", tmp_path / "bundle"
+    kernels.write_text(ODD)
+    chosen = ("--kernels", kernels, "--platform", "cpu,cpu@odd", "--implementation", "*/torch/odd,*/torch/even")
+    asked = ("--gateway=popen//env:PORTOLAN_TEST_ODD=1//id=odd", "--ranks", "3", "--hypothesis-profile", "smoke")
+    ended = run_pytest(*chosen, *asked, "-k", "test_agreement", bundle=bundle, suite="collectives", timeout=240)
+    named = "reduce_scatter/torch/odd@cpu:ranks and reduce_scatter/torch/odd@cpu:ranks@odd"
+    assert f"APART: {named}, rank 1, " in ended.text
+    environment = read(bundle).environment
+    (apart,) = environment["agreement reduce_scatter/torch/odd over 3 ranks"][0]["pairs"]
+    assert apart["where"] == ["rank 1"]
+    (alike,) = environment["agreement all_reduce/torch/even over 3 ranks"]
+    assert alike["groups"] == [["all_reduce/torch/even@cpu:ranks", "all_reduce/torch/even@cpu:ranks@odd"]]
+    assert {record.platform for record in ended.records if record.verdict == "wrong"} == {"cpu:ranks@odd"}
 
 
 def test_every_one_in_the_file_is_tried_here() -> None:
