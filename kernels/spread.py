@@ -25,6 +25,9 @@ from kernels.operation import Operation
 
 DTYPES = ("float32", "float16", "bfloat16", "int32", "int64")
 
+MOVED = (*DTYPES, "float8_e4m3fn", "float8_e5m2")
+"""What can be moved without being added up; not every backend takes all of it."""
+
 REDUCTIONS = ("sum", "max", "min", "avg")
 """What a reduction over ranks may be; avg is of floating dtypes alone."""
 

@@ -16,6 +16,7 @@ class AllGather(spread.Spread):
     """Elements are moved, and nothing is computed: every bit arrives as it was, of a NaN that it is one."""
 
     name = "all_gather"
+    dtypes = spread.MOVED
     alike = True
     policies: ClassVar = {"NaN": "stays a NaN", "signed zero": "stays as it is"}
 

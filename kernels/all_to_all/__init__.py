@@ -21,6 +21,7 @@ class AllToAll(spread.Spread):
     """
 
     name = "all_to_all"
+    dtypes = spread.MOVED
     message = ("width", "x")
     policies: ClassVar = {"NaN": "stays a NaN", "signed zero": "stays as it is"}
 

@@ -16,6 +16,7 @@ class Broadcast(spread.Spread):
     """Elements are moved, and nothing is computed; what the other ranks hold takes no part."""
 
     name = "broadcast"
+    dtypes = spread.MOVED
     alike = True
     toothless: ClassVar = {"lower inputs": "of one rank alone"}
     policies: ClassVar = {"NaN": "stays a NaN", "signed zero": "stays as it is"}

@@ -102,8 +102,10 @@ class Group:
     @contextlib.contextmanager
     def _inside(self) -> Iterator[None]:
         self._noted[2 * self.rank] += 1
-        yield
-        self._noted[2 * self.rank + 1] += 1
+        try:
+            yield
+        finally:
+            self._noted[2 * self.rank + 1] += 1
 
 
 def _check_contiguous(tensors: Sequence[torch.Tensor]) -> None:

@@ -58,7 +58,9 @@ class Ranks(Platform):
         return {**self.of.facts(), "backend": self.collective}
 
     def capabilities(self) -> dict[str, str]:
-        return self.of.capabilities()
+        from platforms.ranks.lacking import lacking_between_ranks
+
+        return {**self.of.capabilities(), **lacking_between_ranks(self.of)}
 
     def call(self, bench: Bench, poison: int, canary: int) -> Call:
         from platforms.ranks.calling import call

@@ -21,6 +21,7 @@ from platforms.execution import Bench, Call, describe
 from platforms.platform import Platform, platform_from_value
 from platforms.ranks.group import Group
 from platforms.ranks.messages import call_to_value
+from platforms.ranks.trial import tried
 
 _HOST = "127.0.0.1"
 
@@ -50,11 +51,7 @@ def serve(rank: int, size: int, described: dict[str, Any], connection: Connectio
     with contextlib.suppress(EOFError, OSError):
         while True:
             request = wire.unpack(connection.recv_bytes())
-            try:
-                answer = call_to_value(_run(request, platform, group, catalogue))
-            except NotApplicable as error:
-                answer = {"not applicable": str(error)}
-            connection.send_bytes(wire.pack(answer))
+            connection.send_bytes(wire.pack(_answer(request, platform, group, catalogue)))
 
 
 def _store(rank: int, size: int, connection: Connection) -> dist.Store:
@@ -75,6 +72,15 @@ def _catalogue() -> Catalogue:
     from platforms import preload
 
     return preload.catalogue.collectives or preload.catalogue
+
+
+def _answer(request: dict[str, Any], platform: Platform, group: Group, catalogue: Catalogue) -> dict[str, Any]:
+    if "trial" in request:
+        return dict(tried(group, platform.device))
+    try:
+        return call_to_value(_run(request, platform, group, catalogue))
+    except NotApplicable as error:
+        return {"not applicable": str(error)}
 
 
 def _run(request: dict[str, Any], platform: Platform, group: Group, catalogue: Catalogue) -> Call:

@@ -59,6 +59,13 @@ class World:
             cls.current = cls(platform, size)
         return cls.current
 
+    def ask(self, request: dict[str, Any], limit: float) -> list[Any]:
+        """Return what each rank answers to the same request; raises CallLost as :meth:`run` does."""
+        for connection in self._connections:
+            with contextlib.suppress(OSError):
+                connection.send_bytes(wire.pack(request))
+        return list(self._gathered(limit).values())
+
     def run(self, requests: Sequence[dict[str, Any]], limit: float) -> list[Call]:
         """Return what came of one call, by rank; ``requests`` are what each is asked.
 

@@ -6,10 +6,12 @@ import json
 
 import pytest
 
+from kernels.spread import MOVED
 from platforms.backends import described, why_absent
 from platforms.cpu import Cpu
 from platforms.interpreter import Interpreter
 from platforms.platform import Absent
+from platforms.pool import Pool
 from platforms.ranks.platform import Ranks, ranks_of
 from platforms.simulated.platforms import SIMULATED
 from platforms.vendors import VENDORS
@@ -66,6 +68,19 @@ def test_ranks_are_where_a_backend_moves_something_and_there_are_devices() -> No
     assert [both.of.for_worker(rank).worker_environment["CUDA_VISIBLE_DEVICES"] for rank in range(2)] == ["0", "1"]
 
 
+def test_what_a_backend_does_not_send_is_found_by_trying() -> None:
+    ranks = ranks_of(Cpu(), 2)
+    assert isinstance(ranks, Ranks)
+    with Pool() as pool:
+        lacking = pool.describe(ranks)["capabilities"]
+    refused = "gloo: RuntimeError: Invalid scalar type"
+    assert {dtype: lacking.get(dtype, "") for dtype in MOVED} == {
+        **dict.fromkeys(MOVED, ""),
+        "float8_e4m3fn": refused,
+        "float8_e5m2": refused,
+    }
+
+
 def test_what_is_absent_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
     import torch.distributed as dist
 
@@ -85,6 +100,7 @@ COLLECTIVES = """
 import json
 import torch.distributed as dist
 from torch.testing._internal.distributed.fake_pg import FakeStore
+from kernels.spread import MOVED
 from platforms.backends import described
 dist.init_process_group(
     platform.collective, rank=1, world_size=4, store=FakeStore(), device_id=torch.device(platform.device)
