@@ -8,6 +8,7 @@ FEATURES = {
     "shared memory": "memory on the chip in which the threads of a block meet",
     "matrix unit": "products of whole tiles, one instruction each",
     "bulk copies": "copies of whole tiles from memory by a unit of their own, while threads go on",
+    "symmetric memory": "memory of each of several devices that kernels on all of them read and write",
 }
 """Each word and its meaning. A new one belongs here, and among the ``features`` of the platforms that have it."""
 

@@ -101,10 +101,12 @@ def collectives(
             if isinstance(together, Absent):
                 unrun += [(f"{ranks} ranks on {platform.name}", together.reason)] if chosen else []
                 continue
+            able = [pair for pair in chosen if not together.refusal(pair[1].paradigm)]
+            unrun += [(f"{one.id} on {together.name}", lack) for _, one in able if (lack := together.lack(one.needs))]
             subjects += [
                 Subject(operation.over(ranks), one, together)
-                for operation, one in chosen
-                if isinstance(operation, Spread) and not together.refusal(one.paradigm)
+                for operation, one in able
+                if isinstance(operation, Spread) and not together.lack(one.needs)
             ]
     return subjects, unrun
 

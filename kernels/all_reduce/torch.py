@@ -6,6 +6,7 @@ from typing import Any
 
 import torch
 
+from golden.case import Case
 from kernels import implementation
 from kernels.toolchains.torch_reductions import combined, known, reduced
 
@@ -107,3 +108,59 @@ def tree(x: torch.Tensor, *, op: str, group: Any) -> torch.Tensor:
         elif rank % (2 * stride) == 0 and rank + stride < size:
             group.exchange(out, rank + stride, None, rank)
     return out
+
+
+_KEPT: dict[tuple[int, torch.dtype], torch.Tensor] = {}
+"""Memory that all ranks reach: to have it takes messages, so that it stays, and a graph can be captured with it."""
+
+_ALIGNED = 16
+"""Bytes that such a message is a multiple of."""
+
+
+def _sums_alone(case: Case) -> str:
+    return "" if case.params["op"] == "sum" else "symmetric memory is summed, and nothing else"
+
+
+def _shared(x: torch.Tensor, group: Any) -> torch.Tensor:
+    """Return memory that all ranks reach with ``x`` at its beginning, and zeros up to a whole number of loads."""
+    loads = _ALIGNED // x.element_size()
+    elements = max(1, -(-x.numel() // loads)) * loads
+    if (elements, x.dtype) not in _KEPT:
+        _KEPT.clear()
+        _KEPT[elements, x.dtype] = group.symmetric(elements, x.dtype, x.device)
+    buffer = _KEPT[elements, x.dtype]
+    buffer[: x.numel()] = x.reshape(-1)
+    buffer[x.numel() :] = 0
+    return buffer
+
+
+@implementation(
+    "all_reduce",
+    paradigm="torch",
+    numerics="per-hop",
+    optimizes="eager",
+    technique="symmetric, one shot",
+    dtypes=("float32", "bfloat16"),
+    needs=("symmetric memory",),
+    refuses=_sums_alone,
+)
+def symmetric(x: torch.Tensor, *, op: str, group: Any) -> torch.Tensor:
+    """Return the sum that each rank makes of what lies in the memory of all."""
+    return group.summed_at_once(_shared(x, group))[: x.numel()].clone().view(x.shape)
+
+
+@implementation(
+    "all_reduce",
+    paradigm="torch",
+    numerics="per-hop",
+    optimizes="eager",
+    technique="symmetric, two shots",
+    dtypes=("float32", "bfloat16"),
+    needs=("symmetric memory",),
+    refuses=_sums_alone,
+)
+def symmetric_halves(x: torch.Tensor, *, op: str, group: Any) -> torch.Tensor:
+    """Return the sum, of which each rank makes a part and writes it to the memory of all."""
+    buffer = _shared(x, group)
+    group.summed_in_place(buffer)
+    return buffer[: x.numel()].clone().view(x.shape)

@@ -88,6 +88,28 @@ class Group:
                 for work in dist.batch_isend_irecv(operations):
                     work.wait()
 
+    def symmetric(self, elements: int, dtype: torch.dtype, device: torch.device) -> torch.Tensor:
+        """Return memory of so many ``elements`` that all ranks reach, each with its own; all must ask for the same.
+
+        It begins where messages of any alignment may; raises whatever torch raises where it has none.
+        """
+        import torch.distributed._symmetric_memory as symmetric
+
+        with self._inside():
+            buffer = symmetric.empty(elements, dtype=dtype, device=device)
+            symmetric.rendezvous(buffer, group=_name())
+        return buffer
+
+    def summed_at_once(self, buffer: torch.Tensor) -> torch.Tensor:
+        """Return the sum of what lies in all ranks' :meth:`symmetric` memory, which each reads for itself."""
+        with self._inside():
+            return torch.ops.symm_mem.one_shot_all_reduce(buffer, "sum", _name())  # type: ignore[no-any-return]
+
+    def summed_in_place(self, buffer: torch.Tensor) -> None:
+        """Put the sum into all ranks' :meth:`symmetric` memory: each makes a part of it and writes that to all."""
+        with self._inside():
+            torch.ops.symm_mem.two_shot_all_reduce_(buffer, "sum", _name())
+
     def barrier(self) -> None:
         """Wait until all ranks have come here."""
         with self._inside():
@@ -106,6 +128,11 @@ class Group:
             yield
         finally:
             self._noted[2 * self.rank + 1] += 1
+
+
+def _name() -> str:
+    assert dist.group.WORLD is not None
+    return str(dist.group.WORLD.group_name)
 
 
 def _check_contiguous(tensors: Sequence[torch.Tensor]) -> None:

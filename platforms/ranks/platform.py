@@ -80,6 +80,7 @@ def ranks_of(platform: Platform, ranks: int) -> Ranks | Absent:
         name=name,
         device=platform.device,
         paradigms=("torch",),
+        features=platform.features,
         budget=min(BUDGET, platform.budget),
         gateway=platform.gateway,
         root=platform.root,

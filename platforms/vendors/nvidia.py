@@ -27,7 +27,7 @@ _LIMITS = (
     "L2_cache_size",
 )
 
-_SINCE = {"shared memory": 0, "matrix unit": 7, "bulk copies": 9}
+_SINCE = {"shared memory": 0, "matrix unit": 7, "bulk copies": 9, "symmetric memory": 8}
 """The compute capability, its first number, that each feature came with."""
 
 _BRANDS = ("nvidia", "tesla", "geforce", "quadro", "titan")

@@ -309,7 +309,7 @@ def test_what_an_implementation_needs_a_platform_has_or_it_is_not_run_and_says_s
 
 def test_a_platform_offers_features_that_there_are() -> None:
     with pytest.raises(
-        ValueError, match="unknown feature 'warp drive'; there are shared memory, matrix unit, bulk copies"
+        ValueError, match="unknown feature 'warp drive'; there are shared memory, matrix unit, bulk copies, symmetric"
     ):
         Cpu(features=("warp drive",))
 

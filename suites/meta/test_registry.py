@@ -39,7 +39,8 @@ def write(folder: Path, source: str, name: str = "kernel.py") -> Path:
         ),
         (
             "implementation('add', paradigm='torch', needs=('warp drive',))\n",
-            "add/torch: unknown feature 'warp drive'; there are shared memory, matrix unit, bulk copies",
+            "add/torch: unknown feature 'warp drive'; there are shared memory, matrix unit, bulk copies, "
+            "symmetric memory",
         ),
         (
             "implementation('add', paradigm='torch', needs='matrix unit')\n",
