@@ -7,7 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from golden.case import Case
 from kernels.registry import load
+from platforms.cpu import Cpu
+from platforms.pool import Pool
+from platforms.ranks.platform import Ranks, ranks_of
 from reports.bundle import read
 from reports.record import Record, outcome
 from suites.contracts.contract import PLAIN
@@ -38,24 +42,24 @@ CONTRACTS = {
 }
 """Which contract is broken by each whose single answers are right."""
 
+IDLE = "all_to_all/torch/wrong_idle_rank_stays_away"
+
 ENDING = {
+    IDLE: ("hung", "rank 1 returned without a message that rank 0, rank 2 waited in for 2 s"),
     "all_reduce/torch/wrong_a_rank_ends": ("crashed", "rank 1 ended itself with exit code 3"),
     "all_reduce/torch/wrong_a_rank_stays_away": ("hung", "rank 1 did not answer in 2 s"),
 }
 """What becomes of a rank that gives none, and in which words it is named."""
 
-IDLE = "all_to_all/torch/wrong_idle_rank_stays_away"
-
-IDLE_CASE = (
-    '{"operation":"all_to_all","dtype":"float32","dims":{"ranks":3,"width":2},'
-    '"params":{"splits":[1,2,1,0,0,0,1,1,1]},"seed":0}'
+IDLE_CASE = Case(
+    "all_to_all", "float32", {"ranks": 3, "width": 2}, params={"splits": [1, 2, 1, 0, 0, 0, 1, 1, 1]}, seed=0
 )
 
 LONGER = '{"operation":"all_reduce","dtype":"float32","dims":{"ranks":3,"x":[64]},"params":{"op":"sum"},"seed":0}'
 
 ONE_CALL = ("-k", "not test_contracts")
 
-CASE = '{"operation":"all_reduce","dtype":"float32","dims":{"ranks":3,"x":[5]},"params":{"op":"sum"},"seed":0}'
+CASE = Case("all_reduce", "float32", {"ranks": 3, "x": [5]}, params={"op": "sum"}, seed=0)
 
 TWIN = "all_reduce/torch/right_in_order"
 
@@ -83,24 +87,14 @@ def test_a_rank_with_bits_of_its_own_is_named(drawn: Finished) -> None:
     assert "rank 1 is unlike rank 0" in drawn.failures()["all_reduce/torch/wrong_order_on_one_rank"].message
 
 
-def test_a_rank_that_ends_or_stays_away_is_named_in_time_and_the_others_go_on(tmp_path: Path) -> None:
-    ended = _run("--case", CASE, "--time-limit", "2", *ONE_CALL, names=set(ENDING), bundle=tmp_path / "bundle")
-    said = {record.implementation: (record.verdict, record.message) for record in ended.records}
-    assert {name: verdict for name, (verdict, _) in said.items()} == {
-        TWIN: "exact",
-        **{name: verdict for name, (verdict, _) in ENDING.items()},
-    }
-    for name, (_, words) in ENDING.items():
-        assert said[name][1].startswith(words)
-
-
-def test_a_rank_that_takes_no_part_is_named_though_it_has_returned(tmp_path: Path) -> None:
-    ended = _run("--case", IDLE_CASE, "--time-limit", "2", *ONE_CALL, names={IDLE}, bundle=tmp_path / "bundle")
-    (record,) = ended.records
-    assert (record.verdict, record.message) == (
-        "hung",
-        "rank 1 returned without a message that rank 0, rank 2 waited in for 2 s",
-    )
+def test_a_rank_that_ends_or_stays_away_is_named_in_time_and_the_others_go_on() -> None:
+    ranks = ranks_of(Cpu(), 3)
+    assert isinstance(ranks, Ranks)
+    with Pool(kernels=[FILE], time_limit=2) as pool:
+        for name, (status, words) in ENDING.items():
+            lost = pool.run(ranks, name, IDLE_CASE if name == IDLE else CASE)
+            assert (lost.status, lost.message.startswith(words)) == (status, True), lost.message
+            assert pool.run(ranks, TWIN, CASE).status == "returned"
 
 
 def test_contracts_are_kept_on_ranks_that_have_streams_and_graphs_as_devices_do(tmp_path: Path) -> None:
@@ -159,4 +153,4 @@ def test_places_are_compared_rank_by_rank(tmp_path: Path) -> None:
 def test_every_one_in_the_file_is_tried_here() -> None:
     collectives = load([FILE]).collectives
     assert collectives is not None
-    assert set(faults(collectives.implementations)) == {*NUMBERS, *CONTRACTS, *ENDING, IDLE}
+    assert set(faults(collectives.implementations)) == {*NUMBERS, *CONTRACTS, *ENDING}
