@@ -43,6 +43,9 @@ SETS = 3
 LARGEST_SETS = 2**30
 """Bytes that these may take together."""
 
+FURTHER, BRIEF = 5, 0.5
+"""How many times as many rounds there are of what is so brief, in seconds, that they cost nothing."""
+
 BEYOND = 4
 """A case that moves so many times the bytes of the caches needs none cleared."""
 
@@ -86,6 +89,9 @@ def trial(*, entrant: str, case: str, picks: Sequence[Pick]) -> dict[str, Any]:
 def race(*, entrants: Sequence[str], case: str, picks: Sequence[Pick], rounds: int) -> dict[str, Any]:
     """Return the seconds of each round by entrant, and what they returned in the last, as ``picks`` take it.
 
+    There are up to :data:`FURTHER` times as many ``rounds`` if they are over in :data:`BRIEF` seconds: the interval of
+    what takes microseconds is then as narrow as others.
+
     Beside them how often each was compiled anew meanwhile, and the bits that it moves at once; the seconds of two
     floors: a copy of as many bytes as the case must move, and a matrix product of as many operations as there are in
     it; and of work that tells clock and load. Raises whatever a kernel raises.
@@ -101,7 +107,10 @@ def race(*, entrants: Sequence[str], case: str, picks: Sequence[Pick], rounds: i
     compilations = dict.fromkeys(calls, 0)
     flushed = track.work.moved < BEYOND * watch.cache
     with alone(platform.hardware), _no_collection():
-        for number in range(-1, rounds):  # the first one warms up
+        started = time.perf_counter()
+        for number in range(-1, FURTHER * rounds):  # the first one warms up
+            if number >= rounds and time.perf_counter() - started > BRIEF:
+                break
             spin = watch.spin()
             for name in _turned(list(calls), number):
                 compiled = counters.get(name.split("/")[1]) if name in entrants else None

@@ -2,7 +2,9 @@
 
 What was timed is faster, neutral or slower where the whole interval of its ratio lies beyond, within or below the
 margin of equivalence, so that a class is never a matter of chance alone, and unresolved otherwise: between neutral and
-faster say. An interval that straddles 1 and is wider than the margin is always unresolved.
+faster say. An interval that straddles 1 and is wider than the margin is always unresolved. By how much ratios differ
+from run to run is in the interval too, so that what is near the margin is unresolved in one run or in two, and seldom
+one thing today and another tomorrow.
 """
 
 from __future__ import annotations

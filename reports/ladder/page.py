@@ -16,7 +16,7 @@ from reports.ladder.carrying import Way, ways
 from reports.ladder.classes import CLASSES, FASTER, MARGIN, NEUTRAL, OBSTACLES, SLOWER, UNRESOLVED
 from reports.ladder.interval import CONFIDENCE
 from reports.ladder.portability import NATIVE, Question, best, portabilities, shares
-from reports.ladder.rungs import CERTAIN, Rung, drift, floor, rungs
+from reports.ladder.rungs import CERTAIN, SPREAD, Rung, drift, floor, rungs, spreads
 from reports.ladder.tuning import carried_settings
 
 INTRODUCTION = """\
@@ -25,7 +25,11 @@ figure is how many times as fast an optimization is as what it optimizes, both j
 in turns in one process. `carries over`: it pays on both devices. `gained`: on the second alone, and costs nothing on
 the first. `neutral`: it pays nothing on the second, and costs nothing. `slower`: it costs there, and did not pay on the
 first. `reversed`: it pays on one and costs on the other. `unresolved`: an interval leaves it open. Where the same
-implementation runs on both, it is compared with itself; else the fastest of its paradigms on each."""
+implementation runs on both, it is compared with itself; else the fastest of its paradigms on each.
+
+Several bundles of one device are several runs of it, which are told together; two that differ leave a rung open.
+`--since OLD` holds bundles against an older one of the same machine: what brings half as much as it did, or is half as
+fast beside a copy or a product, as after an update of a compiler, is flagged as `SLOWER`, and the exit code is 1."""
 
 
 class Page:
@@ -80,14 +84,21 @@ class Page:
                     device,
                     ", ".join(sorted({heat.platform for heat in own})),
                     len(own),
+                    max((rung.runs for rung in self.rungs if rung.heat.device == device), default=0),
                     f"{min(rounds, default=0)}-{max(rounds, default=0)}",
                     ", ".join(sorted({heat.clock for heat in own if heat.clock})),
                     ", ".join(f"{number} {word}" for word, number in sorted(caches.items())),
                     unsteady,
                 ]
             )
-        headings = ["device", "platforms", "heats", "rounds", "clock", "caches", "unsteady"]
-        said = f"Ratios are medians over rounds with their {CONFIDENCE:.0%} intervals; up to {MARGIN} is neutral."
+        headings = ["device", "platforms", "heats", "runs", "rounds", "clock", "caches", "unsteady"]
+        differ = spreads(self.heats)
+        known = ", ".join(f"{100 * differ[one]:.1f}% ({one[0]}, {one[1]})" for one in sorted(differ))
+        said = (
+            f"Ratios are medians over rounds, and over runs, with their {CONFIDENCE:.0%} intervals; up to {MARGIN} is "
+            f"neutral. An interval has in it by how much ratios differ from run to run, one standard deviation: "
+            f"{known or f'{100 * SPREAD:.1f}%'}{' as was seen' if known else ', since one run cannot tell'}."
+        )
         return f"{self._mark}How it was timed\n\n{self._table(rows, headings)}\n\n{said}"
 
     def between(self, origin: str, target: str) -> str:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from reports.heat import FLOORS, Heat
 from reports.ladder.classes import UNRESOLVED
 from reports.ladder.interval import Interval, ratio
-from reports.ladder.rungs import rungs
+from reports.ladder.rungs import Spreads, rungs, spreads
 
 LOST = 2**0.5
 """By which factor it must have become slower at least, with certainty: half way to a half, on the scale of ratios."""
@@ -37,8 +37,13 @@ class Regression:
 
 
 def repeated(before: Iterable[Heat], after: Iterable[Heat]) -> Repeated:
-    """Return how far two runs agree on what each rung brings, of those that both have on the same device and case."""
-    past, now = _standings(before), _standings(after)
+    """Return how far two runs agree on what each rung brings, of those that both have on the same device and case.
+
+    Each is classed by itself, knowing by how much the two differ in all.
+    """
+    before, after = list(before), list(after)
+    between = spreads([*before, *after])
+    past, now = _standings(before, between), _standings(after, between)
     pairs = {key: (past[key], now[key]) for key in sorted(past.keys() & now.keys())}
     return Repeated(
         same=sum(one == other for one, other in pairs.values()),
@@ -51,8 +56,8 @@ def repeated(before: Iterable[Heat], after: Iterable[Heat]) -> Repeated:
     )
 
 
-def _standings(heats: Iterable[Heat]) -> dict[tuple[str, str, str, str], str]:
-    found = rungs(heats)
+def _standings(heats: Iterable[Heat], between: Spreads) -> dict[tuple[str, str, str, str], str]:
+    found = rungs(heats, between)
     return {(one.heat.device, one.heat.platform, one.heat.case, one.arm.name): one.standing for one in found}
 
 

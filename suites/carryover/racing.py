@@ -34,7 +34,7 @@ LONGEST = 0.5
 
 
 def raced(pool: Pool, field: Field, *, lacking: Mapping[str, str], rounds: int) -> Heat:
-    """Return what came of the race of ``field`` over ``rounds`` rounds, or fewer where calls are slow.
+    """Return what came of the race of ``field`` over ``rounds`` rounds, fewer where calls are slow, more if brief.
 
     ``lacking`` is what the platform cannot do, its capabilities. Raises HeatError if a clock stood still.
     """
@@ -66,7 +66,7 @@ def raced(pool: Pool, field: Field, *, lacking: Mapping[str, str], rounds: int) 
     for one in ready:
         verdict, wrong = judging.verdict(one.implementation, said["taken"][one.name])
         if wrong:
-            arms.append(_arm(one, "wrong", verdict=verdict, message=f"after {fair} rounds: {wrong}"))
+            arms.append(_arm(one, "wrong", verdict=verdict, message=f"after {len(said['spins'])} rounds: {wrong}"))
         else:
             figures = {name: said[name][one.name] for name in ("seconds", "compilations", "widest")}
             arms.append(_arm(one, TIMED, verdict=verdict, call=ready[one], **figures))

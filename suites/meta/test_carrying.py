@@ -19,7 +19,7 @@ from reports.ladder.carrying import ways
 from reports.ladder.page import Page
 from reports.ladder.portability import pennycook
 from reports.ladder.regressions import Repeated, regressions, repeated
-from reports.ladder.rungs import drift, rungs
+from reports.ladder.rungs import SPREAD, drift, rungs, spreads
 from reports.ladder.tuning import carried_settings
 
 ROUNDS = 20
@@ -182,14 +182,70 @@ def test_a_rung_too_slow_to_be_timed_is_slower() -> None:
     assert [found.standing for found in rungs([replace(one, arms=(late, rung))])] == ["faster"]
 
 
-def test_an_effect_below_what_load_changed_by_is_not_resolved() -> None:
+def test_a_ratio_that_changed_with_the_load_is_not_resolved() -> None:
+    """Rounds are taken in turns: a load that slows both alike is none of their ratio, and one that does not is."""
     one = heat(np.random.default_rng(4), "A", {"tiles": 1.3, "order": 2.0})
-    spins = tuple([1e-4] * 10 + [1.5e-4] * 10)
-    loaded = replace(one, spins=spins)
+    loaded = replace(one, spins=tuple([1e-4] * 10 + [1.5e-4] * 10))
     assert drift(one) == 1.0
     assert drift(loaded) == pytest.approx(1.5)
     assert [found.standing for found in rungs([one])] == ["faster", "faster"]
-    assert [found.standing for found in rungs([loaded])] == ["unresolved", "faster"]
+    assert [found.standing for found in rungs([loaded])] == ["faster", "faster"]
+    base, tiles, order = loaded.arms
+    slowed = replace(tiles, seconds=(*tiles.seconds[:10], *(1.4 * one for one in tiles.seconds[10:])))
+    found, unmoved = rungs([replace(loaded, arms=(base, slowed, order))])
+    assert (found.standing, found.reason) == ("unresolved", "clock or load changed by 1.50 meanwhile")
+    assert found.gain
+    assert found.gain.low < 1 < 1.25 < found.gain.high
+    assert unmoved.standing == "faster"
+
+
+def runs(seed: int, truths: Mapping[str, float], spread: float, number: int = 2) -> list[list[Heat]]:
+    """Heats of ``number`` runs on one device, in each of which every gain is a little off, by ``spread``."""
+    rng = np.random.default_rng(seed)
+    return [
+        [heat(rng, "A", {name: truth * math.exp(rng.normal(0, spread)) for name, truth in truths.items()})]
+        for _ in range(number)
+    ]
+
+
+NEAR = {f"{number}": 0.9 * 1.006**number for number in range(40)}
+"""Gains from 0.9 to 1.14: all that is near a border between two classes."""
+
+
+@pytest.mark.parametrize("spread", [0.01, 0.03])
+def test_runs_that_differ_do_not_contradict_each_other(spread: float) -> None:
+    """Rounds of one run say little of the next; by how much runs differ in all is known from both."""
+    found = [repeated(*runs(seed, NEAR, spread)) for seed in range(6)]
+    assert sum(len(one.contradictions) for one in found) <= 1
+    assert sum(one.same for one in found) > 0.7 * 6 * len(NEAR)
+
+
+def test_by_how_much_runs_differ_is_measured() -> None:
+    several = [heat for run in runs(3, NEAR, 0.04, 6) for heat in run]
+    assert spreads(several)["A", "filling"] == pytest.approx(0.04, rel=0.2)
+    assert spreads([one for run in runs(3, NEAR, 0.0) for one in run])["A", "filling"] == SPREAD
+    assert not spreads(several[:1])  # one run cannot tell
+    assert not spreads([one for run in runs(3, {"tiles": 1.0}, 0.04) for one in run])  # nor can few rungs
+
+
+def test_several_runs_are_one_rung_that_is_better_known() -> None:
+    truths = {"tiles": 1.09, **NEAR}
+    several = [heat for run in runs(8, truths, 0.02, 8) for heat in run]
+    alone = [next(rungs([one], spreads(several))).standing for one in several]
+    together = next(rungs(several))
+    assert "unresolved" in alone
+    assert (together.standing, together.runs) == ("faster", 8)
+    assert len(list(rungs(several))) == len(truths)
+    assert "| 8      |" in Page(several, markdown=True).machines()
+
+
+def test_one_run_that_says_otherwise_leaves_it_open() -> None:
+    """However many agree: what a process start may turn round is not known."""
+    found = [heat(np.random.default_rng(seed), "A", {"tiles": 0.5 if seed == 3 else 1.3}) for seed in range(5)]
+    (rung,) = rungs(found)
+    assert rung.standing == "unresolved"
+    (wrong,) = rungs([*found, heat(np.random.default_rng(9), "A", {"tiles": "wrong"})])
+    assert wrong.standing == "wrong"
 
 
 def test_what_counts_say_is_told() -> None:

@@ -38,7 +38,7 @@ def pool() -> Iterator[Pool]:
 
 
 def raced_on(pool: Pool, catalogue: Catalogue, platform: Platform, *names: str, size: str = "medium") -> Heat:
-    """The heat of implementations of relu on ``platform``, over seven rounds."""
+    """The heat of implementations of relu on ``platform``, over seven rounds or more."""
     own = [catalogue.implementations[f"relu/{name}"] for name in names]
     subjects = [Subject(catalogue.operations["relu"], one, platform) for one in own]
     (field,) = [field for field in fields(subjects) if field.size == size]
@@ -73,10 +73,10 @@ def test_what_is_wrong_is_not_timed(pool: Pool, catalogue: Catalogue) -> None:
     assert (in_place.status, in_place.seconds) == ("wrong", ())
     assert "in the memory of input x" in in_place.message
     assert eager.status == "timed"
-    assert len(eager.seconds) == len(heat.spins) == 7
+    assert 7 <= len(eager.seconds) == len(heat.spins) <= 35
     assert (unwritten.status, unwritten.verdict, unwritten.seconds) == ("wrong", "wrong", ())
     assert (right_at_first.status, right_at_first.seconds) == ("wrong", ())
-    assert right_at_first.message.startswith("after 7 rounds: ")
+    assert right_at_first.message.startswith(f"after {len(heat.spins)} rounds: ")
     assert set(standings(heat).values()) == {"wrong"}
 
 
