@@ -13,6 +13,7 @@ from typing import Any
 from kernels.registry import Catalogue, Implementation
 from platforms.targets.architecture import Architecture
 from platforms.targets.known import Known
+from platforms.targets.launches import Launches
 from platforms.targets.reading import Reading
 from platforms.targets.toolchain import PARADIGMS, Build, Toolchain, toolchain
 from platforms.targets.workers import compiled
@@ -105,7 +106,8 @@ def audit(
     """
     made = Audit((), tuple(one.name for one in architectures))
     known = known or Known()
-    tasks = list(_tasks(made, catalogue, architectures, patterns, dtypes))
+    launches = Launches(known.folder)
+    tasks = list(_tasks(made, catalogue, architectures, patterns, dtypes, launches))
     left = []
     for task in tasks:
         if reading := known.get(task.compiler, task.build, task.architecture):
@@ -175,6 +177,7 @@ def _tasks(
     architectures: Sequence[Architecture],
     patterns: Sequence[str],
     dtypes: Sequence[str],
+    launches: Launches,
 ) -> Iterator[_Task]:
     """Note in ``made`` what is launched and what nobody knows, and yield what is to be compiled."""
     chosen = [one for one in catalogue.implementations.values() if any(fnmatch.fnmatch(one.id, it) for it in patterns)]
@@ -194,7 +197,7 @@ def _tasks(
         for implementation in implementations:
             for dtype in implementation.dtypes or catalogue.operations[implementation.operation].dtypes:
                 if not dtypes or dtype in dtypes:
-                    _launch(made, launched, tools, catalogue, implementation, dtype, there)
+                    _launch(made, launched, launches, tools, catalogue, implementation, dtype, there)
         for key, by_target in launched.items():
             some = next(iter(by_target.values()))
             made.compiled[key] = Compiled(some.name, some.configuration)
@@ -217,6 +220,7 @@ def _asked(absent: str, patterns: Sequence[str]) -> bool:
 def _launch(
     made: Audit,
     launched: dict[str, dict[str, Build]],
+    launches: Launches,
     tools: Toolchain,
     catalogue: Catalogue,
     implementation: Implementation,
@@ -226,10 +230,9 @@ def _launch(
     """Add what an implementation launches in a dtype to ``launched``, by key and architecture."""
     places: dict[str, list[str]] = {}
     for one in architectures:
-        try:
-            found = tools.builds(catalogue.operations[implementation.operation], implementation, dtype, one)
-        except Exception as error:  # what it is, is why nobody knows
-            made.unaudited[f"{implementation.id} {dtype} on {one.name}"] = f"{type(error).__name__}: {error}"
+        found, error = launches.of(tools, catalogue.operations[implementation.operation], implementation, dtype, one)
+        if error:
+            made.unaudited[f"{implementation.id} {dtype} on {one.name}"] = error
             continue
         for build in found:
             launched.setdefault(build.key, {})[one.name] = build

@@ -21,13 +21,13 @@ class Known:
     """Readings by build and architecture, kept in files of ``folder``; what was cut off is not kept."""
 
     def __init__(self, folder: Path | None = None) -> None:
-        self._folder = folder or cache.folder()
-        self._folder.mkdir(parents=True, exist_ok=True)
+        self.folder = folder or cache.folder()
+        self.folder.mkdir(parents=True, exist_ok=True)
         self._readings: dict[str, dict[str, Reading]] = {}
 
     def file(self, compiler: str) -> Path:
         """Return where readings of ``compiler`` are."""
-        return self._folder / f"targets-{re.sub(r'[^a-z0-9.]+', '-', compiler.lower())}-{how()}.jsonl"
+        return file_of(self.folder, "targets", compiler, how())
 
     def get(self, compiler: str, build: Build, one: Architecture) -> Reading | None:
         """Return the reading of ``build`` for ``one``, or None."""
@@ -46,6 +46,11 @@ class Known:
         if compiler not in self._readings:
             self._readings[compiler] = dict(_lines(self.file(compiler)))
         return self._readings[compiler]
+
+
+def file_of(folder: Path, what: str, compiler: str, state: str) -> Path:
+    """Return the file in ``folder`` of what is known with a version of a compiler, in a ``state`` of sources."""
+    return folder / f"{what}-{re.sub(r'[^a-z0-9.]+', '-', compiler.lower())}-{state}.jsonl"
 
 
 def _lines(file: Path) -> Iterator[tuple[str, Reading]]:

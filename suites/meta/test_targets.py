@@ -19,7 +19,7 @@ from platforms.targets.reading import Reading, memory
 
 pytest.importorskip("triton", reason="what compiles for absent hardware here is Triton")
 
-from platforms.targets import command, triton_reading
+from platforms.targets import command, launches, triton_builds, triton_reading
 from platforms.targets.audit import Audit, Compiled, Use, audit, merged
 from platforms.targets.cards import absent, misfits
 from platforms.targets.contrast import contrast, told
@@ -169,6 +169,38 @@ def test_nothing_is_compiled_twice(catalogue: Catalogue, tmp_path: Path, monkeyp
     again = audited(catalogue, tmp_path, "gemm/triton/rounded", "sm_80")
     assert again.to_value() == first.to_value()
     assert Audit.from_value(again.to_value()).to_value() == first.to_value()
+
+
+def test_nobody_is_called_twice(catalogue: Catalogue, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is launched is known from sources that are as they were, and what is not compiled yet is found again."""
+    first = audited(catalogue, tmp_path, "gemm/triton/rounded", "sm_80")
+    calls: list[str] = []
+    called = triton_builds.called
+
+    def counted(*asked: Any, **more: Any) -> None:
+        calls.append(asked[1].id)
+        called(*asked, **more)
+
+    monkeypatch.setattr(triton_builds, "called", counted)
+    for file in tmp_path.glob("targets-*"):
+        file.unlink()
+    again = audited(catalogue, tmp_path, "gemm/triton/rounded", "sm_80")
+    assert calls == []  # but by the worker that compiles
+    assert [(use.key, use.grid) for use in again.uses] == [(use.key, use.grid) for use in first.uses]
+    assert readings(again)["sm_80"].matrix == ("mma",)
+
+
+def test_other_sources_are_asked_anew(tmp_path: Path) -> None:
+    def state(text: str) -> str:
+        file = tmp_path / "mine.py"
+        file.write_text(text)
+        launches._state.cache_clear()
+        launches._digest.cache_clear()
+        return launches._state(str(file))
+
+    first = state("BLOCK = 64\n")
+    assert state("BLOCK = 64\n") == first
+    assert state("BLOCK = 128\n") != first
 
 
 def test_a_compiler_that_dies_or_does_not_end_is_said_and_the_rest_goes_on(
