@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import shutil
 import textwrap
 from collections import Counter
@@ -173,7 +174,7 @@ def cells(audit: Audit) -> Iterator[list[str]]:
 
 
 def remarks(audit: Audit) -> Iterator[str]:
-    """Yield what is lost and where, then what many kernels have alike, then what spills, then what is unknown."""
+    """Yield what is lost and where, what many kernels have alike, few programs, what spills, and what is unknown."""
     users: dict[str, dict[str, None]] = {}
     for use in audit.uses:
         users.setdefault(use.key, {})[f"{use.implementation} {use.dtype}"] = None
@@ -190,8 +191,23 @@ def remarks(audit: Audit) -> Iterator[str]:
         spills += [f"{title}: register spills: {', '.join(spilled)}"] if spilled else []
         unknown.update(reading.unfinished for reading in readings if reading.unfinished)
     yield from (f"{text}: {', '.join(names)}" for text, names in alike.items())
+    yield from _few(audit)
     yield from spills
     yield from (f"{count} compilations: {why}" for why, count in unknown.items())
+
+
+FEW = 8
+"""Programs that leave nearly all of any device idle."""
+
+
+def _few(audit: Audit) -> Iterator[str]:
+    """Yield what launches few programs, each once: a grid that is fixed, or of one row, is seen without a clock."""
+    found = {
+        f"{use.implementation} {use.dtype}: {audit.compiled[use.key].kernel} has a grid of {programs}"
+        for use in audit.uses
+        if use.grid and (programs := math.prod(use.grid)) < FEW
+    }
+    yield from (f"{line}, whatever there is to do in the typical case" for line in sorted(found))
 
 
 def _lost(readings: Sequence[Reading]) -> Iterator[str]:

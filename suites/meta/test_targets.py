@@ -328,6 +328,23 @@ def test_the_grid_is_that_of_the_typical_case(catalogue: Catalogue, tmp_path: Pa
     assert {use.grid for use in made.uses if use.dtype == "float32"} == {(2**24 // 1024,)}
 
 
+def test_a_fixed_grid_is_counted(tmp_path: Path) -> None:
+    """Four programs, whatever there is to do, are seen where nothing can be timed; a grid that grows is not told of."""
+    slow = load([Path(__file__).parent / "slow_kernels"])
+    made = audit(
+        slow,
+        architectures=[ARCHITECTURES["sm_80"]],
+        patterns=["relu/triton/on_a_fixed_grid", "relu/triton/contiguous"],
+        dtypes=["float32"],
+        known=Known(tmp_path),
+        within=0,
+    )
+    assert {use.implementation for use in made.uses} == {"relu/triton/on_a_fixed_grid", "relu/triton/contiguous"}
+    (told_of,) = [line for line in remarks(made) if "has a grid of" in line]
+    assert told_of.startswith("relu/triton/on_a_fixed_grid float32: ")
+    assert "has a grid of 4, whatever there is to do" in told_of
+
+
 def test_several_audits_are_one_that_knows_more() -> None:
     def made(compiler: str, **unfinished: str) -> Audit:
         made = Audit((compiler,), ("sm_80",))
