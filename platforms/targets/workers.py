@@ -94,7 +94,11 @@ def _started(tasks: Sequence[Task]) -> _Worker:
 def _work(connection: Connection, tasks: Sequence[Task]) -> None:
     with tempfile.TemporaryFile("w+") as said:
         os.dup2(said.fileno(), 2)  # compilers print what is wrong, and raise that something was
-        while True:
+        # Others that were forked hold the other end of the pipe too, so that its end says nothing of who asks.
+        parent = os.getppid()
+        while os.getppid() == parent:
+            if not connection.poll(1.0):
+                continue
             number = connection.recv()
             said.seek(0)
             said.truncate()

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
+import sys
 import time
 from pathlib import Path
 from types import SimpleNamespace
@@ -28,6 +30,7 @@ from platforms.targets.known import Known
 from platforms.targets.table import cells, remarks, summary
 from platforms.targets.triton_builds import Launch
 
+ROOT = Path(__file__).parents[2]
 _KERNELS = Path(__file__).parent / "portable_kernels"
 
 
@@ -220,6 +223,37 @@ def test_a_compiler_that_dies_or_does_not_end_is_said_and_the_rest_goes_on(
     assert found["sm_90"].verdict == "not known"
     assert found["sm_90"].unfinished == "not compiled within 0.5 s"
     assert found["sm_120"].verdict == "compiles"
+
+
+KILLED = """
+import os, signal, sys, time
+from platforms.targets.architecture import ARCHITECTURES
+from platforms.targets.reading import Reading
+from platforms.targets.workers import compiled
+
+class Build:
+    def read(self, one):
+        print(os.getpid(), flush=True)
+        return Reading(target=one.name, shared=0)
+
+found = compiled([(Build(), ARCHITECTURES["sm_80"])] * 3, jobs=2, time_limit=60)
+next(found)
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_no_compiler_outlives_whoever_asked() -> None:
+    """Their end of the pipe is held by each other, so that nothing is to be read from it when the asker is killed."""
+    asked = [sys.executable, "-c", KILLED]
+    ended = subprocess.run(asked, cwd=ROOT, capture_output=True, text=True, timeout=60, check=False)
+    compilers = {int(line) for line in ended.stdout.split()}
+    assert ended.returncode == -9
+    assert compilers
+    for _ in range(100):
+        if not (left := [one for one in compilers if Path(f"/proc/{one}").exists()]):
+            return
+        time.sleep(0.1)
+    pytest.fail(f"{left} are still there")
 
 
 @pytest.mark.parametrize(
