@@ -85,17 +85,16 @@ def _started(tasks: Sequence[Task]) -> _Worker:
     """Return a worker that was forked: it has everything that is imported here, and the tasks."""
     context = multiprocessing.get_context("fork")
     ours, theirs = context.Pipe()
-    process = context.Process(target=_work, args=(theirs, tasks), daemon=True)
+    process = context.Process(target=_work, args=(theirs, tasks, os.getpid()), daemon=True)
     process.start()
     theirs.close()
     return _Worker(process, ours)
 
 
-def _work(connection: Connection, tasks: Sequence[Task]) -> None:
+def _work(connection: Connection, tasks: Sequence[Task], parent: int) -> None:
     with tempfile.TemporaryFile("w+") as said:
         os.dup2(said.fileno(), 2)  # compilers print what is wrong, and raise that something was
         # Others that were forked hold the other end of the pipe too, so that its end says nothing of who asks.
-        parent = os.getppid()
         while os.getppid() == parent:
             if not connection.poll(1.0):
                 continue
