@@ -2,6 +2,8 @@
 
 Only cases count that both have a record of. Errors are compared where both are known, weighted by elements. What the
 contract's bounds allow needs no reason; beyond them a drift is flagged unless something accounts for it or explains it.
+So is, within them, an RMS error or a bias that in half of the cases that differ is more times as large as there than
+the profiles of both explain (:mod:`reports.allowance`), unless something accounts for it.
 """
 
 from __future__ import annotations
@@ -24,7 +26,9 @@ class Carried:
     ``cases`` are those that both have figures of, ``equal`` the share of them whose outputs are bit for bit the same;
     ``rms`` is the ratio of the root mean square errors, ``bias`` the difference of the mean errors in ULP; ``shares``
     the worst shares of the bound, there and here. ``reasons`` are what accounts for drifts or explains them, and
-    ``computing`` what the profiles of both say differently of this implementation, where its outputs differ.
+    ``computing`` what the profiles of both say differently of this implementation, where its outputs differ. It
+    ``fails`` if a drift beyond the bounds is unexplained; ``allowed`` is how many times as large an error the profiles
+    explain, None where they say nothing of it, and ``beyond`` what is larger.
     """
 
     implementation: str
@@ -36,13 +40,20 @@ class Carried:
     bias: float
     shares: tuple[float, float]
     reasons: tuple[str, ...]
-    flagged: bool
+    fails: bool
     computing: tuple[str, ...] = ()
+    allowed: float | None = None
+    beyond: tuple[str, ...] = ()
+
+    @property
+    def flagged(self) -> bool:
+        """Whether there is a drift that nothing explains."""
+        return self.fails or bool(self.beyond)
 
     @property
     def why(self) -> str:
         """What there is to say of a difference: that nothing explains it, or what does, and how the places compute."""
-        said = ["unexplained"] if self.flagged else list(self.reasons)
+        said = ["unexplained"] if self.fails else list(self.beyond or self.reasons)
         return "; ".join([*said, *(f"profiles: {one}" for one in self.computing)])
 
 

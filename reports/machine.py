@@ -27,7 +27,7 @@ def document(audit: Audit, gate: tuple[str, ...]) -> str:
         "gate": {"fail_on": list(gate), "met": not broken, "breaches": broken},
         "failures": [_cell(cell) for cell in audit.failures],
         "regressions": [asdict(row) for row in audit.regressions if row.broken or row.changed],
-        "drift": [asdict(row) for row in audit.carried],
+        "drift": [{**asdict(row), "flagged": row.flagged} for row in audit.carried],
         "cells": [_cell(cell, brief=True) for cell in audit.cells],
         "moves": [
             {"operation": operation, "origin": origin, "target": target, "answer": answer, "may": may, "of": of}

@@ -7,8 +7,8 @@ put to the same thing, a paradigm's own arithmetic or an implementation, on two 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from tabulate import tabulate  # type: ignore[import-untyped]
@@ -47,6 +47,8 @@ class Comparison:
     places: tuple[str, ...]
     asked: int
     apart: tuple[Apart, ...]
+    answers: Mapping[str, Sequence[Mapping[str, str]]] = field(default_factory=dict)
+    """All answers, by place."""
 
     @property
     def flagged(self) -> int:
@@ -62,15 +64,17 @@ def compared(runs: Iterable[tuple[str, Mapping[str, Any]]]) -> Comparison:
     found = {(name, machine): one["answers"] for machine, facts in runs for name, one in profiles(facts).items()}
     names = [name for name, _ in found]
     cells: dict[Question, dict[str, str]] = defaultdict(dict)
+    told: dict[str, Sequence[Mapping[str, str]]] = {}
     for (name, machine), answers in found.items():
         place = f"{name}@{machine}" if names.count(name) > 1 else name
+        told[place] = answers
         for one in answers:
             cells[one["machine"], one["topic"], one["subject"]][place] = plain(one["answer"])
     shared = {question: row for question, row in cells.items() if len(row) > 1}
     apart = [Apart(question, row) for question, row in shared.items() if len(set(row.values())) > 1]
     apart.sort(key=lambda one: (not one.flagged, one.question[1].startswith(_ERROR)))
     places = dict.fromkeys(place for row in cells.values() for place in row)
-    return Comparison(tuple(places), len(shared), tuple(apart))
+    return Comparison(tuple(places), len(shared), tuple(apart), told)
 
 
 def summed_up(comparison: Comparison) -> str:

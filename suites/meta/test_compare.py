@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import math
+from collections.abc import Callable, Iterable, Sequence
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 import pytest
 
 from reports.agreement import render as agreement
+from reports.allowance import allowance
 from reports.bundle import Bundle
 from reports.compare import Carried, render
 from reports.fleet.carrying import carried
@@ -18,16 +20,18 @@ from reports.record import Record
 
 Compare = Callable[..., list[Carried]]
 
+EAGER = "gemm/torch/eager"
+
 
 @pytest.fixture
 def compare(tmp_path: Path) -> Compare:
-    """What is made of several runs, each the records of one bundle."""
+    """What is made of several runs, each the records of one bundle, and ``facts`` of its environment."""
     numbers = count()
 
-    def compared(*runs: Iterable[Record]) -> list[Carried]:
+    def compared(*runs: Iterable[Record], facts: Sequence[dict[str, Any]] = ()) -> list[Carried]:
         directories = [tmp_path / str(next(numbers)) for _ in runs]
-        for directory, records in zip(directories, runs, strict=True):
-            with Bundle.create(directory, {"host": directory.name}) as bundle:
+        for directory, records, told in zip(directories, runs, facts or [{}] * len(runs), strict=True):
+            with Bundle.create(directory, {"host": directory.name, **told}) as bundle:
                 for one in records:
                     bundle.append(one)
         with Fleet(directories) as fleet:
@@ -74,6 +78,87 @@ def test_what_fails_is_flagged_unless_something_explains_it(
     (row,) = compare([record("cpu")], [record("gpu", **said, share=3.0)])
     assert row.flagged is flagged
     assert ("FLAGGED" in render([row])) is flagged
+
+
+def profile(platform: str, machine: str, **answers: str) -> dict[str, Any]:
+    """Return what a run's environment says of a platform that answers so on float32."""
+    said = [
+        {"machine": machine, "topic": topic.replace("_", " "), "subject": "float32", "answer": answer}
+        for topic, answer in answers.items()
+    ]
+    return {f"profile {platform}": {"extent": "brief", "answers": said}}
+
+
+NEAREST, CUT = "24 bits, nearest even", "24 bits, toward zero"
+
+
+@pytest.mark.parametrize(
+    ("there", "here", "allowed"),
+    [
+        ({"accumulator_of_products": NEAREST}, {"accumulator_of_products": NEAREST}, 2),
+        ({"accumulator_of_products": NEAREST}, {"accumulator_of_products": CUT}, 2 * 2 * 8),
+        ({"accumulator_of_products": CUT}, {"accumulator_of_products": NEAREST}, 2),
+        ({"accumulator_of_products": NEAREST}, {"accumulator_of_products": "14 bits, nearest even"}, 2 * 2**10),
+        ({"order_of_products": "pairwise"}, {"order_of_products": "sequential"}, 2 * 8),
+        ({"operands_of_products": "as they are"}, {"operands_of_products": "tf32, truncated"}, 2 * 2**14),
+        ({"operands_of_products": "as they are"}, {"operands_of_products": "two parts of tf32, nearest even"}, 2 * 2),
+        ({"alignment_of_products_added_at_once": "none"}, {"alignment_of_products_added_at_once": CUT}, 2),
+        ({"order_of_products": "pairwise"}, {"order_of_products": "unknown"}, 2),
+        ({"subnormal_operands_of_products": "kept"}, {"subnormal_operands_of_products": "flushed"}, math.inf),
+        ({"order_of_products": "pairwise"}, {"accumulator_of_products": CUT}, None),
+    ],
+)
+def test_profiles_explain_as_much_as_what_they_say_differently(
+    there: dict[str, str], here: dict[str, str], allowed: float | None
+) -> None:
+    one, other = (profile("x", EAGER, **said)["profile x"]["answers"] for said in (there, here))
+    assert allowance(one, other, EAGER, 64) == allowed
+
+
+def test_functions_of_the_paradigm_count_and_sums_of_other_implementations_do_not() -> None:
+    exact, rough = ({"error_of_exp": f"{ulp} ULP"} for ulp in ("0.50", "60"))
+    one, other = (profile("x", "triton", **said)["profile x"]["answers"] for said in (exact, rough))
+    assert allowance(one, other, "softmax/triton/online", 1) == 2 * 120
+    assert allowance(one, other, "softmax/torch/eager", 1) is None
+    one, other = (
+        profile("x", "gemm/triton/naive", accumulator_of_products=said)["profile x"]["answers"]
+        for said in (NEAREST, CUT)
+    )
+    assert allowance(one, other, "attention/triton/flash", 64) == 32
+    assert allowance(one, other, "gemm/triton/tiled", 64) is None
+
+
+@pytest.mark.parametrize(
+    ("figures", "said", "flagged"),
+    [
+        ({"rms_ulp": 1.0}, NEAREST, False),
+        ({"rms_ulp": 2.5}, NEAREST, True),
+        ({"rms_ulp": 2.5, "bias_ulp": -1.5}, NEAREST, True),
+        ({"rms_ulp": 1.0, "bias_ulp": -1.0}, NEAREST, False),
+        ({"rms_ulp": 2.5, "bias_ulp": -1.5}, CUT, False),
+        ({"rms_ulp": 40.0}, CUT, True),
+        ({"rms_ulp": 2.5, "accounted": "declared numerics tf32", "verdict": "drift"}, NEAREST, False),
+    ],
+)
+def test_an_error_within_bounds_is_flagged_where_it_exceeds_what_the_profiles_explain(
+    compare: Compare, figures: dict[str, Any], said: str, flagged: bool
+) -> None:
+    """64 terms, so that an accumulator that cuts may err 32 times as much, and one that rounds alike by chance 2."""
+    cases = [f'{{"dims":{{"m":4,"n":4,"k":64}},"seed":{seed}}}' for seed in range(3)]
+    there = [record("cpu", case) for case in cases]
+    # One case whose result cancels has any error, and is no sign of anything.
+    wild = record("cpu", "cancels", rms_ulp=1e3), record("gpu", "cancels", rms_ulp=1e9, digest="b")
+    here = [record("gpu", case, digest="b", **figures) for case in cases]
+    answers = {
+        name: profile(name, EAGER, accumulator_of_products=how)[f"profile {name}"]
+        for name, how in (("cpu", NEAREST), ("gpu", said))
+    }
+    facts = [{f"profile {name}": value} for name, value in answers.items()]
+    (row,) = compare([*there, wild[0]], [*here, wild[1]], facts=facts)
+    assert row.flagged is flagged
+    assert ("FLAGGED" in render([row])) is flagged
+    (unasked,) = compare(there, here)
+    assert not unasked.flagged
 
 
 def test_platforms_of_one_run_are_compared_once(compare: Compare) -> None:
