@@ -9,13 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from golden.dtypes import DTYPES
 from golden.orders import Order
 from golden.rounding import round_significand, round_to_format
+
+if TYPE_CHECKING:
+    from golden.followed import Followed
 
 FORMATS: dict[str, tuple[int, int, float]] = {
     "tf32": (11, -126, (2.0 - 2.0**-10) * 2.0**127),
@@ -90,7 +93,7 @@ class Sums(NamedTuple):
         shape = np.broadcast_shapes(left.shape[:-2], right.shape[:-2])
         m, k, n = left.shape[-2], left.shape[-1], right.shape[-1]
         if self.order:
-            _check_length(k * int(np.prod((*shape, m, n))))
+            check_length(k * int(np.prod((*shape, m, n))))
             terms = np.moveaxis(left[..., :, :, None] * right[..., None, :, :], -2, 0)
             return self.order.added(terms if self.fused else self._rounded(terms), self._rounded)
 
@@ -106,7 +109,7 @@ class Sums(NamedTuple):
         """Return the sum of terms along ``axis``, which is kept with length 1; raises TooLongError."""
         first = np.moveaxis(terms, axis, 0)
         if self.order:
-            _check_length(terms.size)
+            check_length(terms.size)
             return np.expand_dims(self.order.added(first, self._rounded), axis)
         whole = self._added(lambda start, stop: first[start:stop].sum(0), len(first), first.shape[1:])
         return np.expand_dims(whole, axis)
@@ -114,7 +117,7 @@ class Sums(NamedTuple):
     def running(self, terms: np.ndarray, axis: int, *, reverse: bool) -> np.ndarray:
         """Return the sums up to each term along ``axis``, or from each on if ``reverse``; raises TooLongError."""
         first = np.moveaxis(np.flip(terms, axis) if reverse else terms, axis, 0)
-        _check_length(terms.size)
+        check_length(terms.size)
         sums = np.empty(first.shape)
         state = np.zeros(first.shape[1:])
         for step, one in enumerate(first):
@@ -123,7 +126,7 @@ class Sums(NamedTuple):
         return np.flip(sums, axis) if reverse else sums
 
     def _added(self, term: Callable[[int, int], np.ndarray], count: int, shape: tuple[int, ...]) -> np.ndarray:
-        _check_length(-(-count // self.width) * int(np.prod(shape)))
+        check_length(-(-count // self.width) * int(np.prod(shape)))
         outer, inner = np.zeros(shape), np.zeros(shape)
         for start in range(0, count, self.width):
             if self.chunk and start and start % self.chunk == 0:
@@ -142,7 +145,8 @@ class Sums(NamedTuple):
             return round_to_format(x, self.bits, kind.emin, kind.largest, self.mode)
 
 
-def _check_length(steps: int) -> None:
+def check_length(steps: int) -> None:
+    """Raise TooLongError where there are too many additions to follow."""
     if steps > MOST_STEPS:
         raise TooLongError(f"{steps} additions are too many to be followed one by one; {MOST_STEPS} are the most")
 
@@ -174,7 +178,7 @@ class MatrixUnit(NamedTuple):
         """Return the product of matrices (..., m, k) and (..., k, n); raises TooLongError."""
         shape = np.broadcast_shapes(left.shape[:-2], right.shape[:-2])
         m, k, n = left.shape[-2], left.shape[-1], right.shape[-1]
-        _check_length(k * int(np.prod((*shape, m, n))))
+        check_length(k * int(np.prod((*shape, m, n))))
         outer, inner = np.zeros((*shape, m, n)), np.zeros((*shape, m, n))
         for start in range(0, k, self.width):
             if self.chunk and start and start % self.chunk == 0:
@@ -186,19 +190,26 @@ class MatrixUnit(NamedTuple):
     def _added(self, state: np.ndarray, left: np.ndarray, right: np.ndarray) -> np.ndarray:
         """Return ``state`` and the products of factors (..., m, k, 1) and (..., 1, k, n), added in one step."""
         terms = np.concatenate([left * right, state[..., None, :]], axis=-2)
-        factors = _exponent(left) + _exponent(right)
-        exponents = np.concatenate([factors, _exponent(state)[..., None, :]], axis=-2)
-        largest = np.where(terms != 0, exponents, _LOWEST).max(-2, keepdims=True)
-        places = self.kept - 1 - largest
-        with np.errstate(over="ignore"):
-            total = np.ldexp(np.trunc(np.ldexp(terms, places)).sum(-2), -places[..., 0, :])
-        return np.where(largest[..., 0, :] > _LOWEST, round_significand(total, self.bits, "truncated"), 0.0)
+        factors = exponent(left) + exponent(right)
+        exponents = np.concatenate([factors, exponent(state)[..., None, :]], axis=-2)
+        return round_significand(aligned(terms, exponents, self.kept), self.bits, "truncated")
 
 
 _LOWEST = -2000  # an exponent below that of every product of float64
 
 
-def _exponent(x: np.ndarray) -> np.ndarray:
+def aligned(terms: np.ndarray, exponents: np.ndarray, kept: int) -> np.ndarray:
+    """Return the sum of ``terms`` (..., t, n) along the axis before the last, each cut off beyond ``kept`` bits of the
+    largest of them, going by their ``exponents``.
+    """
+    largest = np.where(terms != 0, exponents, _LOWEST).max(-2, keepdims=True)
+    places = kept - 1 - largest
+    with np.errstate(over="ignore"):
+        total = np.ldexp(np.trunc(np.ldexp(terms, places)).sum(-2), -places[..., 0, :])
+    return np.where(largest[..., 0, :] > _LOWEST, total, 0.0)
+
+
+def exponent(x: np.ndarray) -> np.ndarray:
     """Return the exponent of the leading bit."""
     return np.frexp(x)[1] - 1
 
@@ -227,7 +238,7 @@ class Emulation(NamedTuple):
     functions: Rounding | None = None
     approximation: str | None = None
     sums: Sums | None = None
-    unit: MatrixUnit | None = None
+    unit: MatrixUnit | Followed | None = None
     whole: str | None = None
     result: tuple[Rounding, ...] = ()
     otherwise: bool = False

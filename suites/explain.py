@@ -1,9 +1,11 @@
 """Why an output is not what it should be: ``python -m suites.explain --case LINE --implementation ID --platform NAME``.
 
 The case is run once more, and golden recomputed under every cause of :mod:`golden.causes`; the table shows what each
-makes of the error. With ``--into DIR`` what was found is written there as JSON, under a name made of what was asked;
-``python -m suites.explain --again DIR`` makes all that lies there anew, of the platforms that are on this machine. Exit
-status: 0 if a cause explains each output or there is nothing to explain, 1 if none does, 2 if it cannot be run.
+makes of the error. In which order a product of matrices is added up is measured at the case's own shape, since
+libraries choose their kernels by it. With ``--into DIR`` what was found is written there as JSON, under a name made of
+what was asked; ``python -m suites.explain --again DIR`` makes all that lies there anew, of the platforms that are on
+this machine. Exit status: 0 if a cause explains each output or there is nothing to explain, 1 if none does, 2 if it
+cannot be run.
 """
 
 from __future__ import annotations
@@ -27,9 +29,10 @@ from platforms.gather import probe
 from platforms.platform import Platform
 from platforms.pool import Pool, WorkerError
 from platforms.profile.kept import kept
+from platforms.profile.measuring import product_at
 from reports.strict import strict
 from suites.causes import explained
-from suites.measured import Answers, measured
+from suites.measured import Answers, measured, measured_at
 from suites.run import mismatch
 from suites.subject import Selection, SelectionError, Subject, select
 
@@ -86,7 +89,11 @@ def _found(pool: Pool, subject: Subject, case: Case) -> Explanation:
     ran = pool.run(subject.platform, subject.implementation.id, case)
     if ran.status != "returned" or mismatch(subject, case, ran):
         raise _UnrunError(f"{ran.status}: {mismatch(subject, case, ran) or ran.message}")
-    known = measured(_profile(pool, subject.platform), subject.operation, subject.implementation.id, case.dtype)
+    name = subject.implementation.id
+    known = measured(_profile(pool, subject.platform), subject.operation, name, case.dtype)
+    if subject.operation.name == "gemm":
+        sides = dict(zip(("rows", "columns", "terms"), (case.dims[one] for one in "mnk"), strict=True))
+        known += measured_at(product_at(pool, subject.platform, name, case.dtype, **sides), name, case)
     return explained(subject.operation, case, [result.array for result in ran.results], measured=known)
 
 

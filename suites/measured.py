@@ -5,11 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
+from golden.case import Case
 from golden.causes import Cause
 from golden.dtypes import dtype_of
 from golden.emulation import FORMATS, Emulation, MatrixUnit, Rounding, Sums
+from golden.followed import Accumulator, Followed
 from golden.orders import order_of
 from kernels.operation import Operation
+from platforms.profile.trees import from_brackets
 
 Answers = Sequence[Mapping[str, str]]
 """Answers of a profile: each with ``machine``, ``topic``, ``subject`` and ``answer``."""
@@ -21,9 +24,11 @@ _MODES = {
     "toward zero": "truncated",
 }
 _ORDER = re.compile(
-    r"(?:blocks of (?P<chunk>\d+), each )?(?:(?P<width>\d+) at a time|sequential)(?:, then sequential)?"
+    r"(?:blocks of (?P<chunk>\d+), each )?(?:(?P<width>\d+) at a time|(?P<all>all at once)|sequential)"
+    r"(?:, then sequential)?"
 )
 _BITS = re.compile(r"(?P<bits>\d+) bits, (?P<mode>.+)")
+_JOINED = "; 24 bits, nearest even"
 _HALF = FORMATS["float16"][0]
 
 
@@ -44,6 +49,38 @@ def measured(answers: Answers, operation: Operation, implementation: str, dtype:
         *_of_numbers(_Told(answers, paradigm, dtype), dtype),
     ]
     return [one for one in found if one.changes]
+
+
+def measured_at(told: Mapping[str, str], implementation: str, case: Case) -> list[Cause]:
+    """Return the causes in how products of the very shape of ``case`` are added up, as measured of the implementation.
+
+    ``told`` is what :func:`platforms.profile.shaped.order_at` found. Of how sums of sums are rounded nothing is known
+    where there is only the last; both ways are causes then.
+    """
+    inner = _accumulator(told.get("taken in", "")) or _accumulator(told.get("joined", ""))
+    if "tree" not in told or inner is None:
+        return []
+    outer = _accumulator(told["joined"])
+    kept = _BITS.fullmatch(told["aligned"])
+    evidence = f"{implementation} at {' x '.join(str(size) for size in case.dims.values())}: {_heard(told)}"
+    return [
+        Cause("matrix products added", str(unit), Emulation(unit=unit), evidence)
+        for last in ([outer] if outer else dict.fromkeys((Accumulator(), inner)))
+        for unit in [
+            Followed(from_brackets(told["tree"]), inner, last, int(kept["bits"]) if kept else None, told["words"])
+        ]
+    ]
+
+
+def _accumulator(answer: str) -> Accumulator | None:
+    """Return the accumulator that an answer tells; None where it tells of none, of several, or of no rounding."""
+    found = _BITS.fullmatch(answer)
+    return Accumulator(int(found["bits"]), _MODES[found["mode"]]) if found and found["mode"] in _MODES else None
+
+
+def _heard(told: Mapping[str, str]) -> str:
+    parts = (f"{topic} {told[topic]}" for topic in ("taken in", "aligned", "joined") if told[topic] != "none")
+    return "; ".join([told["words"], *parts])
 
 
 class _Told:
@@ -81,7 +118,8 @@ def _of_products(told: _Told, dtype: str, ways: Sequence[bool]) -> Iterator[Caus
     order, accumulator, alignment = (
         told(topic) for topic in ("order of products", "accumulator of products", "alignment of products added at once")
     )
-    steps, held, kept = _ORDER.fullmatch(order), _BITS.fullmatch(accumulator), _BITS.fullmatch(alignment)
+    steps, kept = _ORDER.fullmatch(order), _BITS.fullmatch(alignment)
+    held = _BITS.fullmatch(accumulator.removesuffix(_JOINED) if steps and steps["chunk"] else accumulator)
     topics = ["order of products", "accumulator of products"]
     if kept and steps and held and held["mode"] in _MODES:
         width, chunk = _steps(steps)
@@ -116,7 +154,8 @@ def _sums(order: str, accumulator: str) -> Sums | None:
 
 def _steps(found: re.Match[str]) -> tuple[int, int | None]:
     """Return how many terms are added at a time, and after how many an outer accumulator takes them over."""
-    return int(found["width"] or 1), int(found["chunk"]) if found["chunk"] else None
+    chunk = int(found["chunk"]) if found["chunk"] else None
+    return (chunk or 1) if found["all"] else int(found["width"] or 1), chunk
 
 
 def _of_numbers(told: _Told, dtype: str) -> Iterator[Cause]:

@@ -23,6 +23,7 @@ from golden.enclosure.errors import NOISE, RADIUS, Errors, Row, rowwise
 from golden.exact import cumulative as exact_cumulative
 from golden.exact import quantum_exponent
 from golden.exact import total as exact_total
+from golden.followed import Followed
 from golden.precision import Precision
 
 _ROWS = 4  # rows that are looked at for repeated terms
@@ -170,7 +171,7 @@ def of_flushing(n: int, magnitude: np.ndarray, precision: Precision) -> Errors |
     return rows(magnitude.shape, hard=lost, bias=lost)
 
 
-def of_one_addition(sums: Sums | MatrixUnit, magnitude: np.ndarray) -> Errors:
+def of_one_addition(sums: Sums | MatrixUnit | Followed, magnitude: np.ndarray) -> Errors:
     """Return the errors that are left where the additions of ``sums`` are followed: of one of them.
 
     Machines may round the product of a step before its sum, or a sum through another format, which seldom matters.

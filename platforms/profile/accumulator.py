@@ -49,15 +49,17 @@ class Place(NamedTuple):
     together: Triple | None
 
 
-def separate(tree: Tree) -> list[Place]:
+def separate(tree: Tree, wanted: Callable[[tuple[Tree, ...]], bool] = lambda node: True) -> list[Place]:
     """Return places where two terms meet in an addition of their own: from near the leaves to near the root.
+
+    Only in those that are ``wanted``.
 
     Where terms are added several at a time, the first is what has been added up so far, if there is any.
     """
     found = []
     for node in nodes(tree):
         for inner in node:
-            if isinstance(inner, int):
+            if isinstance(inner, int) or not wanted(inner):
                 continue
             first, second = (leaves(child)[0] for child in (inner[0], inner[-1]))
             last = next(leaves(other)[0] for other in node if other is not inner)
@@ -117,8 +119,8 @@ def rounding(sums: Reduction, triple: Triple, n: int, held: int) -> Finding:
 def accumulator(sums: Reduction) -> Iterator[Answer]:
     """Yield the bits and the rounding of the accumulator, of steps that add several terms, and its overflow."""
     what = "products" if sums.products else "sums"
-    yield asked(f"accumulator of {what}", sums.dtype, partial(_clear, partial(_held, separate), sums))
-    yield asked(f"alignment of {what} added at once", sums.dtype, partial(_clear, partial(_held, at_once), sums))
+    yield asked(f"accumulator of {what}", sums.dtype, partial(_clear, partial(held, separate), sums))
+    yield asked(f"alignment of {what} added at once", sums.dtype, partial(_clear, partial(held, at_once), sums))
     yield asked(f"intermediate overflow of {what}", sums.dtype, partial(_clear, _overflow, sums))
 
 
@@ -129,17 +131,18 @@ def _clear(probe: Callable[[Reduction, int, Tree], Finding], sums: Reduction) ->
         return UNKNOWN, {"why": str(error)}
 
 
-def _held(places: Callable[[Tree], list[Place]], sums: Reduction, n: int, tree: Tree) -> Finding:
+def held(places: Callable[[Tree], list[Place]], sums: Reduction, n: int, tree: Tree) -> Finding:
+    """Return bits and rounding of the sums at ``places`` of the ``tree`` of ``n`` terms; "none" for no such place."""
     found: list[tuple[str, dict[str, Any]]] = []
     for place in places(tree)[: 1 if sums.singly else None]:
-        held = bits(sums, place.triple, n)
-        if held > _scale(sums.dtype)[1]:
-            found.append((f"{held} bits or more", {"bits": held}))
+        kept = bits(sums, place.triple, n)
+        if kept > _scale(sums.dtype)[1]:
+            found.append((f"{kept} bits or more", {"bits": kept}))
             continue
-        direction, evidence = rounding(sums, place.triple, n, held) if held >= _FEWEST_BITS else (UNKNOWN, {})
-        if place.together and held < (aligned := bits(sums, place.together, n)) < held + _ASKED_BELOW:
+        direction, evidence = rounding(sums, place.triple, n, kept) if kept >= _FEWEST_BITS else (UNKNOWN, {})
+        if place.together and kept < (aligned := bits(sums, place.together, n)) < kept + _ASKED_BELOW:
             direction, evidence = UNKNOWN, {"why": f"terms are cut to {aligned} bits before their sum is rounded"}
-        found.append((f"{held} bits, {direction}", {"bits": held, "rounding": direction, **evidence}))
+        found.append((f"{kept} bits, {direction}", {"bits": kept, "rounding": direction, **evidence}))
     if not found:
         return "none", {"why": "no such step"}
     answers = dict.fromkeys(answer for answer, _ in found)

@@ -44,6 +44,21 @@ def measured(pool: Pool, platform: Platform, extent: str) -> Iterator[dict[str, 
         yield from answers(pool, platform, machine, extent)
 
 
+def product_at(
+    pool: Pool, platform: Platform, implementation: str, dtype: str, *, rows: int, columns: int, terms: int
+) -> dict[str, str]:
+    """Return how an implementation of gemm adds up products of one shape, see
+    :func:`platforms.profile.shaped.order_at`; what cannot be asked has a ``why``. Raises PlaceLost.
+    """
+    sides = {"rows": rows, "columns": columns, "terms": terms}
+    try:
+        return pool.call(platform, f"{_WORKER}:product_at", implementation=implementation, dtype=dtype, **sides)
+    except PlaceLost:
+        raise
+    except WorkerError as error:
+        return {"why": str(error)}
+
+
 def _failed(machine: str, error: Exception) -> dict[str, Any]:
     why = f"could not be asked to the end: {error}"
     return {"machine": machine, "topic": "profile", "subject": "", "answer": FAILED, "evidence": {}, "breaks": why}

@@ -41,8 +41,18 @@ class UnclearError(ValueError):
 class Reduction:
     """The sums of rows of a machine, or its matrix products as sums of rows, in one dtype."""
 
-    def __init__(self, machine: Machine, dtype: str, *, products: bool = False, sizes: tuple[int, ...] = SIZES) -> None:
+    def __init__(
+        self,
+        machine: Machine,
+        dtype: str,
+        *,
+        products: bool = False,
+        sizes: tuple[int, ...] = SIZES,
+        sides: tuple[int, int] | None = None,
+    ) -> None:
+        """``sides`` are the rows and columns that every product has; None for as many as there are questions."""
         self.machine = machine
+        self.sides = sides
         self.sizes = sizes
         self.dtype = dtype
         self.products = products
@@ -97,10 +107,13 @@ class Reduction:
         return self._asked(n)
 
     def _column(self, rows: np.ndarray, column: np.ndarray) -> np.ndarray:
-        matrix = np.zeros((-(-len(rows) // SIDE) * SIDE, rows.shape[1]))
-        matrix[: len(rows)] = rows
-        product = self.machine.product(matrix, np.repeat(column[:, None], SIDE, axis=1), self.dtype)
-        return product[: len(rows), 0]
+        height, width = self.sides or (-(-len(rows) // SIDE) * SIDE, SIDE)
+        right, found = np.repeat(column[:, None], width, axis=1), np.empty(len(rows))
+        for start in range(0, len(rows), height):
+            part, matrix = rows[start : start + height], np.zeros((height, rows.shape[1]))
+            matrix[: len(part)] = part
+            found[start : start + height] = self.machine.product(matrix, right, self.dtype)[: len(part), 0]
+        return found
 
     @property
     def extremes(self) -> tuple[float, float]:

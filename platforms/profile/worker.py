@@ -19,6 +19,7 @@ from platforms.profile.catalogue_machine import CatalogueMachine
 from platforms.profile.machine import Machine
 from platforms.profile.questions import profile
 from platforms.profile.rules import broken
+from platforms.profile.shaped import order_at
 from platforms.runner import Runner
 
 _REDUCTIONS = ("sum", "gemm")
@@ -55,6 +56,11 @@ def answers(machine: str, extent: str) -> list[dict[str, Any]]:
         for answer in profile(_machine(machine), extent)
         if answer.answer != UNABLE
     ]
+
+
+def product_at(implementation: str, dtype: str, rows: int, columns: int, terms: int) -> dict[str, str]:
+    """Return how an implementation of gemm adds up products of one shape: :func:`platforms.profile.shaped.order_at`."""
+    return order_at(_machine(implementation), dtype, rows=rows, columns=columns, terms=terms)
 
 
 def _declared(machine: str, dtype: str) -> tuple[dict[str, Sequence[str]], list[Precision]]:

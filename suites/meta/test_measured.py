@@ -5,15 +5,22 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+import pytest
 
+from golden.case import Case
 from golden.causes import Cause
-from golden.emulation import Emulation, MatrixUnit, Rounding, Sums
+from golden.dtypes import encode
+from golden.emulation import Emulation, MatrixUnit, Rounding, Sums, TooLongError
+from golden.followed import Accumulator, Followed
 from kernels.registry import load
+from platforms.profile.shaped import order_at
+from platforms.profile.trees import Tree, from_brackets, leaves, meetings
 from suites.causes import explained
 from suites.drawn import drawn
 from suites.goldens import compute
-from suites.measured import measured
+from suites.measured import measured, measured_at
 from suites.meta.planted import Plant, plants
+from suites.meta.simulated import Accumulation, Simulated
 
 OPERATIONS = load().operations
 GEMM = OPERATIONS["gemm"]
@@ -121,3 +128,73 @@ def test_a_unit_that_only_the_profile_knows_is_recognized() -> None:
     found = explained(GEMM, case, [np.array(made)], measured=known, most=2)
     assert [trial.causes for trial in found.found] == [tuple(known)]
     assert "bit for bit" in found.brief
+
+
+def test_parts_that_are_added_at_once_and_joined_otherwise_are_one_cause() -> None:
+    """As an H200 answered of 16 terms."""
+    said = _answers(
+        LIBRARY,
+        "float32",
+        order_of_products="blocks of 4, each all at once, then sequential",
+        accumulator_of_products="24 bits, toward zero; 24 bits, nearest even",
+        alignment_of_products_added_at_once="26 bits, toward zero",
+    )
+    assert _emulations(measured(said, GEMM, LIBRARY, "float32")) == [Emulation(unit=MatrixUnit(4, 26, 24, chunk=4))]
+    other = [
+        {**one, "answer": one["answer"].replace("zero; 24 bits, nearest", "zero; 14 bits, nearest")} for one in said
+    ]
+    assert measured(other, GEMM, LIBRARY, "float32") == []
+
+
+def _unit(tree: Tree) -> Simulated:
+    """A machine that takes in four products at once, and joins parts of eight in float32."""
+    made = Accumulation(tree, bits=24, mode="toward zero", aligned=25, chunk=8, wide=(24, "nearest even"))
+    return Simulated(accumulation={"products": made}, operands=(11, "nearest even"))
+
+
+PARTS: tuple[Tree, ...] = tuple(
+    ((first, *range(first + 1, first + 4)), *range(first + 4, first + 8)) for first in range(0, 24, 8)
+)
+
+
+@pytest.mark.parametrize(
+    ("tree", "words", "joined"),
+    [
+        ((*PARTS[:2],), "blocks of 8, each 4 at a time, then sequential", "none"),
+        ((PARTS[:2], PARTS[2]), "blocks of 8, each 4 at a time, then sequential", "24 bits, nearest even"),
+        ((PARTS[1:], PARTS[0]), "blocks of 8, each 4 at a time, then sequential from the end", "24 bits, nearest even"),
+    ],
+)
+def test_the_order_at_a_case_s_own_shape_is_found_and_gives_every_bit(tree: Tree, words: str, joined: str) -> None:
+    machine, terms = _unit(tree), len(leaves(tree))
+    case = Case("gemm", "float32", {"m": 24, "n": 4, "k": terms})
+    told = order_at(machine, "float32", rows=24, columns=4, terms=terms)
+    assert (meetings(from_brackets(told["tree"])) == meetings(tree)).all()
+    assert told | {"tree": ""} == {
+        "tree": "",
+        "words": words,
+        "taken in": "24 bits, toward zero",
+        "joined": joined,
+        "aligned": "26 bits, toward zero",
+    }
+    rng = np.random.default_rng(1)
+    a = encode(rng.standard_normal((24, terms)), "float32").astype(np.float64)
+    b = 2.0 ** rng.integers(-12, 12, (terms, 4))
+    made = machine.product(a, b, "float32")
+    known = measured_at(told, LIBRARY, case)
+    units = [cause.emulation.unit for cause in known]
+    rounded = Rounding("tf32")(a)
+    assert len(units) == (1 if joined != "none" else 2)
+    assert any(np.array_equal(unit.products(rounded, b), made) for unit in units if unit)
+    other = MatrixUnit(8, 26, 24).products(rounded, b)
+    assert not np.array_equal(other, made)
+    assert "at 24 x 4 x" in known[0].evidence
+
+
+def test_an_order_that_is_too_much_to_ask_for_or_of_another_length_is_no_cause() -> None:
+    told = order_at(_unit(PARTS[0]), "float32", rows=1, columns=1, terms=200)
+    assert set(told) == {"why"}
+    case = Case("gemm", "float32", {"m": 1, "n": 1, "k": 200})
+    assert measured_at(told, LIBRARY, case) == []
+    with pytest.raises(TooLongError, match="of 8 terms was measured, and not of 9"):
+        Followed(PARTS[0], Accumulator(), Accumulator()).products(np.ones((1, 9)), np.ones((9, 1)))
