@@ -26,7 +26,8 @@ from platforms.profile.trees import Tree, leaves, nodes
 
 _FRACTIONS = (0.25, 0.5, 0.75, 1.25, 1.5, 1.75)  # of the last bit; each direction of rounding gives another pattern
 _ASKED_BELOW = 2  # bits below the last one that the fractions take
-_FEWEST_BITS = 3  # that the fractions themselves have
+_COARSE = (0.25, 0.5, 0.75, 1.5)  # those that have two bits themselves, as an accumulator of two holds them
+_FEWEST_BITS = 2
 _MOST_BITS = 60
 _PLACES = 6  # additions that are asked, at most, of those that are alike
 
@@ -97,13 +98,23 @@ def bits(sums: Reduction, triple: Triple, n: int) -> int:
     return count + 1
 
 
-def rounding(sums: Reduction, triple: Triple, n: int, held: int) -> Finding:
-    """Return the direction in which a sum of ``held`` bits is rounded."""
+def rounding(sums: Reduction, triple: Triple, n: int, held: int, twice: Triple | None = None) -> Finding:
+    """Return the direction in which a sum of ``held`` bits is rounded.
+
+    Terms that were cut to one bit more than the sum keeps tell one direction from another no more. Three that are added
+    at once, ``twice`` the first of them, have a sum whose last place is twice as large, and two bits below it.
+    """
     high, _ = _scale(sums.dtype)
-    last = high * 2.0 ** (1 - held)
-    signs = np.repeat([1.0, -1.0], len(_FRACTIONS))
-    terms = signs * np.tile(_FRACTIONS, 2) * last
-    found = sums(_rows(triple, n, signs * high, terms))
+    fractions = _FRACTIONS if held > _FEWEST_BITS else _COARSE
+    signs = np.repeat([1.0, -1.0], len(fractions))
+    rows = _rows(triple, n, signs * high, signs * np.tile(fractions, 2) * high * 2.0 ** (1 - held))
+    terms = rows[:, triple.second].copy()
+    if twice:
+        rows[:] = 0.0
+        rows[:, twice.first] = rows[:, twice.second] = signs * high
+        terms = 2 * terms
+        rows[:, twice.last], rows[:, triple.last], high = terms, -2 * signs * high, 2 * high
+    found = sums(rows)
     predicted = {
         mode: np.array(
             [
@@ -139,9 +150,9 @@ def held(places: Callable[[Tree], list[Place]], sums: Reduction, n: int, tree: T
         if kept > _scale(sums.dtype)[1]:
             found.append((f"{kept} bits or more", {"bits": kept}))
             continue
-        direction, evidence = rounding(sums, place.triple, n, kept) if kept >= _FEWEST_BITS else (UNKNOWN, {})
-        if place.together and kept < (aligned := bits(sums, place.together, n)) < kept + _ASKED_BELOW:
-            direction, evidence = UNKNOWN, {"why": f"terms are cut to {aligned} bits before their sum is rounded"}
+        cut = place.together and kept < bits(sums, place.together, n) < kept + _ASKED_BELOW
+        twice = place.together if cut else None
+        direction, evidence = rounding(sums, place.triple, n, kept, twice) if kept >= _FEWEST_BITS else (UNKNOWN, {})
         found.append((f"{kept} bits, {direction}", {"bits": kept, "rounding": direction, **evidence}))
     if not found:
         return "none", {"why": "no such step"}
