@@ -1,7 +1,9 @@
 """Are the operands of matrix products taken as they are, or rounded first, to how many bits and how?
 
 A product with one term, of a number and 1, gives the number as the unit saw it, or as its accumulator could hold it: so
-what is rounded to as many bits as the accumulator has, or more, tells nothing of the operands.
+what is rounded to as many bits as the accumulator has, or more, tells nothing of the operands. Of those a second
+product is asked, whose first term takes away leading bits, or the first of two parts, so that the accumulator can hold
+the rest.
 """
 
 from __future__ import annotations
@@ -30,13 +32,19 @@ def operands(machine: Machine, dtype: str) -> Answer:
     numbers = _numbers(dtype)
 
     def probe() -> Finding:
-        found = np.concatenate([_seen(machine, numbers, dtype, left) for left in (True, False)])
         predicted = _predicted(numbers, dtype)
-        answer, evidence = identified(found, {name: np.tile(seen, 2) for name, (_, seen) in predicted.items()})
-        if answer in (AS_THEY_ARE, UNKNOWN):
+        twice = {name: np.tile(seen, 2) for name, (_, seen) in predicted.items()}
+        answer, evidence = identified(_both(machine, numbers, dtype), twice)
+        if answer == AS_THEY_ARE:
             return answer, evidence
         held = _held(machine, dtype)
-        if held > predicted[answer][0]:
+        if answer != UNKNOWN and held > predicted[answer][0]:
+            return answer, evidence
+        for first in _firsts(numbers, dtype, held):
+            rest, why = identified(_both(machine, numbers, dtype, first), twice)
+            if rest != UNKNOWN and held < predicted[rest][0]:
+                return rest, why
+        if answer == UNKNOWN:
             return answer, evidence
         return UNKNOWN, {"why": f"the accumulator holds {held} bits, and may be what rounds to {answer}"}
 
@@ -67,12 +75,27 @@ def _ties(bits: int) -> tuple[float, float]:
     return 1 + 2.0**-bits, 1 + 3 * 2.0**-bits
 
 
-def _seen(machine: Machine, numbers: np.ndarray, dtype: str, left: bool) -> np.ndarray:
+def _firsts(numbers: np.ndarray, dtype: str, held: int) -> Iterator[np.ndarray]:
+    """Yield what may be taken away of ``numbers`` so that an accumulator of ``held`` bits can hold the rest: their
+    leading bits, or the first of two parts.
+    """
+    yield round_significand(numbers, held, "truncated")
+    for bits in range(2, min(held, dtype_of(dtype).precision // 2)):
+        yield from (round_significand(numbers, bits, mode) for mode in MODES)
+
+
+def _both(machine: Machine, numbers: np.ndarray, dtype: str, first: np.ndarray | None = None) -> np.ndarray:
+    """Return ``numbers`` as they are seen on the left and on the right, ``first`` taken away before."""
+    away = np.zeros(numbers.shape) if first is None else first
+    return np.concatenate([_seen(machine, numbers, dtype, left, away) for left in (True, False)])
+
+
+def _seen(machine: Machine, numbers: np.ndarray, dtype: str, left: bool, first: np.ndarray) -> np.ndarray:
     side = -(-len(numbers) // SIDE) * SIDE
     matrix, ones = np.zeros((side, _DEPTH)), np.zeros((_DEPTH, SIDE))
-    matrix[: len(numbers), 0], ones[0] = numbers, 1.0
+    matrix[: len(numbers), 0], matrix[: len(numbers), 1], ones[:2] = -first, numbers, 1.0
     product = machine.product(matrix, ones, dtype) if left else machine.product(ones.T, matrix.T, dtype).T
-    return product[: len(numbers), 0]
+    return first + product[: len(numbers), 0]
 
 
 def named(bits: int, mode: str, parts: int = 1) -> str:

@@ -128,12 +128,15 @@ def test_operands_rounded_before_they_are_multiplied_are_recovered_or_no_guess_i
     sums = Accumulation(sequential(TERMS), bits=accumulated)
     found = operands(Simulated(operands=(bits, direction), parts=parts, accumulation={"products": sums}), "float32")
     exact = bits == 24 or (parts == 2 and 2 * bits + (mode != "truncated") >= 24)
-    if exact and accumulated >= 24:
-        assert found.answer == "as they are"
-    elif not exact and accumulated > (bits if parts == 1 else 23):
-        assert found.answer == named(bits, mode, parts)
-    else:
+    left = 24 if exact else bits if parts == 1 else 23
+    right = "as they are" if exact else named(bits, mode, parts)
+    split = parts == 2 and not exact
+    if accumulated == left < 24 or (2 * accumulated + 1 < left and not (split and bits <= accumulated)):
         assert found.answer == "unknown"
+    elif 2 * accumulated + 1 == left or (split and bits == accumulated):
+        assert found.answer in ("unknown", right)  # as the sign of a rest is worth a bit, or not
+    else:
+        assert found.answer == right
 
 
 @settings(max_examples=8, derandomize=True, deadline=None)
