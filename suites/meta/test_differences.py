@@ -9,6 +9,7 @@ from reports.bundle import Bundle
 from reports.differences import differences
 from reports.record import Record
 from suites.tables.differences import explained_differences
+from suites.tables.markdown import Page
 
 EAGER, FLAT, FAST = "exp/torch/eager@cpu", "exp/triton/flat@gpu", "exp/triton/fast@gpu"
 
@@ -69,5 +70,26 @@ def test_the_page_counts_what_is_unexplained_and_names_what_a_platform_has_not_r
             bundle.append(record)
     text = explained_differences([tmp_path / "bundle"])
     assert "Not run on gpu: sum." in text
+    assert "Not run on gpu in triton" not in text
     assert "Not run on cpu" not in text
     assert "Of 1 other groups 0 have a cause that was tried and explains them, 1 are unexplained" in text
+
+
+def test_rows_of_other_operations_stay_and_are_counted(tmp_path: Path) -> None:
+    pair = {"one": EAGER, "other": FAST, "share": 0.5, "open": 0, "differing": 3, "cause": "unexplained"}
+    machine = {"platform cpu": {"facts": {"name": "AVX2", "torch": "2.13.0"}}}
+    groups = [["sum/torch/eager@cpu"], ["sum/inductor/compiled@cpu"]]
+    cause = "sums in float16 (2.5 of the bound -> 0.5)"
+    other = {**pair, "one": groups[0][0], "other": groups[1][0], "cause": cause}
+    old = {"agreement sum": [{"dtype": "float32", "cases": 1, "groups": groups, "pairs": [other]}]}
+    with Bundle.create(tmp_path / "old", {**machine, **old, **_environment([EAGER, FAST])}) as bundle:
+        bundle.append(_record(EAGER, "a"))
+    before = explained_differences([tmp_path / "old"])
+    with Bundle.create(tmp_path / "new", _environment([EAGER], [FAST], pairs=(pair,))) as bundle:
+        bundle.append(_record(EAGER, "a"))
+    after = explained_differences([tmp_path / "new"], Page(before, {"sum"}))
+    assert "Machines: cpu (AVX2, torch 2.13.0). Not run on gpu: sum. Not run on cpu in inductor: exp." in after
+    assert "2 operations; of 2 sets of dtypes that are alike 0 are one group. Of 2 other groups 1 have a cause" in after
+    assert "1 are unexplained, and 0 were" in after
+    rows = [next(line for line in text.splitlines() if cause in line).split() for text in (before, after)]
+    assert rows[0] == rows[1]

@@ -83,7 +83,8 @@ def _documents(asked: argparse.Namespace, catalogue: Catalogue) -> Iterator[tupl
 
         yield "causes", planted(DOCS / "explained", seeds=asked.seeds, processes=asked.j)
     if "differences" in kinds and asked.bundle:
-        yield "differences", explained_differences(asked.bundle)
+        page = _page("differences", asked, set(catalogue.operations) - set(operations))
+        yield "differences", explained_differences(asked.bundle, page)
     if "tightness" in kinds:
         yield from _tightness(asked, catalogue)
 

@@ -22,18 +22,22 @@ def document(title: str, *parts: str) -> str:
 
 @dataclass(frozen=True)
 class Page:
-    """The ``text`` of a document as it was written before, whose rows that begin with one of ``kept`` stay."""
+    """The ``text`` of a document as it was written before, whose rows that begin with one of ``kept`` stay.
+
+    A row that begins with nothing goes with the one above it.
+    """
 
     text: str = ""
     kept: Collection[str] = ()
 
     def rows(self, headers: Sequence[str]) -> list[list[str]]:
         """Return the rows that stay of the table with these ``headers``; none where there is no such table."""
-        rows, inside = list[list[str]](), False
+        rows, inside, stays = list[list[str]](), False, False
         for line in self.text.splitlines():
             cells = [cell.strip().replace("\\|", "|") for cell in re.split(r"(?<!\\)\|", line)[1:-1]]
             inside = bool(cells) and (inside or cells == [*headers])
-            if inside and cells[0] in self.kept:
+            stays = inside and (cells[0] in self.kept if cells[0] else stays)
+            if stays:
                 rows.append(cells)
         return rows
 
