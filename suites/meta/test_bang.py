@@ -22,7 +22,10 @@ from platforms.pool import Pool
 from platforms.probe import Probe
 from platforms.tools import COMPILERS, TOOLS
 from platforms.vendors.cambricon import Cambricon
+from reports.bundle import Bundle
 from suites.meta.cli import MUTANTS, run_pytest
+from suites.run import Run
+from suites.subject import Subject
 
 HERE = Probe(torch_version="here", machine=host.machine(), tools=tuple(name for name in TOOLS if shutil.which(name)))
 SHIMS = {one.name: one for one in find(HERE, ()) if isinstance(one, BangShim)}
@@ -107,6 +110,51 @@ def test_a_broken_rule_is_named(pool: Pool, mutant: str, line: str, said: str) -
     outcome = pool.run(SHIMS["bang-shim"], f"{case.operation}/bang/wrong_{mutant}", case)
     assert outcome.status == "raised"
     assert f"{mutant}: {said}" in outcome.message
+
+
+@needs_compiler
+@pytest.mark.parametrize(
+    ("mutant", "contract", "verdict"),
+    [
+        ("last_piece_left", "", "unwritten"),
+        ("whole_lots_stored", "", "out of bounds"),
+        ("input_rectified_too", "", "input changed"),
+        ("sum_of_calls", "deterministic", "inconsistent"),
+    ],
+)
+def test_a_kernel_that_breaks_no_rule_of_the_language_is_judged_as_any_other(
+    pool: Pool, tmp_path: Path, mutant: str, contract: str, verdict: str
+) -> None:
+    catalogue = load([MUTANTS / "bang_kernels.py"])
+    implementation = catalogue.implementations[f"relu/bang/wrong_{mutant}"]
+    subject = Subject(catalogue.operations["relu"], implementation, SHIMS["bang-shim"])
+    with Bundle.create(tmp_path / "bundle", {}) as bundle:
+        record = Run(pool=pool, bundle=bundle).one(subject, Case.parse(RELU), suite="meta", contract=contract)
+    assert record.verdict == verdict, record.message
+
+
+@needs_compiler
+def test_the_kernels_keep_every_contract_that_a_shim_can_be_asked_about(pool: Pool, tmp_path: Path) -> None:
+    """One case each of the contracts on surroundings, layouts and repetition; `suites/test_contracts.py` draws more."""
+    catalogue, verdicts = load(), set()
+    case = Case.parse('{"operation":"softmax","dtype":"float32","dims":{"x":[3,40]},"params":{"dim":-1},"seed":5}')
+    softmax = Subject(
+        catalogue.operations["softmax"], catalogue.implementations["softmax/bang/three_pass"], SHIMS["bang-shim"]
+    )
+    with Bundle.create(tmp_path / "bundle", {}) as bundle:
+        run = Run(pool=pool, bundle=bundle)
+        for contract in (
+            "deterministic",
+            "surroundings",
+            "fresh",
+            "layouts",
+            "rows",
+            "honest",
+            "metamorphic",
+            "reworded",
+        ):
+            verdicts.add(run.one(softmax, case, suite="meta", contract=contract).verdict)
+    assert verdicts <= {"exact", "within"}
 
 
 @needs_compiler

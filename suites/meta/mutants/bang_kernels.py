@@ -31,3 +31,7 @@ filter_not_reshaped = _wrong("relu", "filter_not_reshaped", "index", "none: a pr
 columns_not_padded = _wrong("relu", "columns_not_padded", "bounds", "none: a product of columns that are no whole lot")
 carry_of_another_task = _wrong("cumsum", "carry_of_another_task", "F17", "none: a carry that is read from the result")
 carry_by_the_scalar_unit = _wrong("cumsum", "carry_by_the_scalar_unit", "F17", "none: the same, past __memcpy")
+last_piece_left = _wrong("relu", "last_piece_left", "F1", "none: a loop over whole lots alone")
+whole_lots_stored = _wrong("relu", "whole_lots_stored", "bounds", "none: what is padded on the chip is stored padded")
+input_rectified_too = _wrong("relu", "input_rectified_too", "inputs", "none: a buffer that is stored to both ends")
+sum_of_calls = _wrong("relu", "sum_of_calls", "F28", "none: what a launch is told depends on those before it")
