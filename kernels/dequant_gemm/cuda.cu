@@ -62,8 +62,8 @@ constexpr int TILE = 16;                 // columns that matrix units take at a 
 constexpr int TILES = 4;                 // of a warp, side by side
 constexpr int COLUMNS = TILES * TILE;    // of a block
 constexpr int LINES = 16;                // packed ones that a warp takes at a time
-constexpr int DEEP = 12, LESS_DEEP = 8;   // warps of a block, all along k: where it has 8 rows of `a`, and where 16
-constexpr int STAGES = 4;                // places for copies
+constexpr int DEEP = 14, LESS_DEEP = 10;  // warps of a block, all along k: where it has 8 rows of `a`, and where 16
+constexpr int STAGES = 3;                // places for copies
 constexpr int RESIDENT = 2;              // blocks at a time on a multiprocessor
 constexpr int SIDE_ROWS = 8;             // of `a` that matrix units take at a time
 static_assert(STAGES * LINES * COLUMNS >= 4 * SIDE_ROWS * COLUMNS, "warps meet in the places of their copies");
@@ -81,39 +81,42 @@ __device__ inline float byte_above(uint32_t bytes, int which) {
     return bits_as<float>(__byte_perm(bytes, 0x4b000000, 0x7440 | which));
 }
 
-// The scales and zeros of a lane's columns in a group, two of each tile: as they are read, and twice in a word each.
+// The scales and zeros of a lane's columns in a group, two of each tile: as they are read, and as they are used, scales
+// and zeros in pairs, but for zeros in float.
 struct Read {
     uint32_t scales[TILES], zeros[TILES];
 };
 
 struct Group {
-    uint32_t scales[TILES][2], zeros[TILES][2];
+    uint32_t scales[TILES], zeros[TILES][2];
 };
 
 template <typename T, int BITS>
-__device__ inline void spread(Group &group, const Read &read, uint32_t powers) {
-    for (int tile = 0; tile < TILES; ++tile)
-        for (int i = 0; i < 2; ++i) {
-            group.scales[tile][i] = __byte_perm(read.scales[tile], 0, i ? 0x3232 : 0x1010);
-            if constexpr (BY_FLOAT<T, BITS>)
-                group.zeros[tile][i] = bits_as<uint32_t>(byte_above(read.zeros[tile], i));
-            else
-                group.zeros[tile][i] = __byte_perm(read.zeros[tile], powers >> 8, 0x4040 | i * 0x0101);
-        }
+__device__ inline void prepare(Group &group, const Read &read, uint32_t powers) {
+    for (int tile = 0; tile < TILES; ++tile) {
+        group.scales[tile] = read.scales[tile];
+        if constexpr (BY_FLOAT<T, BITS>)
+            for (int i = 0; i < 2; ++i) group.zeros[tile][i] = bits_as<uint32_t>(byte_above(read.zeros[tile], i));
+        else
+            group.zeros[tile][0] = __byte_perm(read.zeros[tile], powers >> 8, 0x4140);
+    }
 }
 
 // Two weights of a column, `which` of the two that the words have: of 4 bits, those `odd` in their bytes.
 template <typename T, int BITS>
 __device__ inline uint32_t weights_of(uint32_t word, int which, int odd, const Group &group, int tile, uint32_t powers) {
-    const uint32_t zero = group.zeros[tile][which], scale = group.scales[tile][which];
-    if constexpr (BITS == 4) {
-        const uint32_t codes = word >> (8 * which + 4 * odd) & 0x000f000f;
-        return product<T>(difference<T>(codes | powers, zero), scale);
-    } else if constexpr (!BY_FLOAT<T, BITS>) {
-        return product<T>(difference<T>(__byte_perm(word, powers >> 8, 0x4240 | which * 0x0101), zero), scale);
+    const uint32_t scale = twice(group.scales[tile], which);
+    if constexpr (BY_FLOAT<T, BITS>) {
+        const float zero = bits_as<float>(group.zeros[tile][which]);
+        const auto above = [&](int byte) { return T(byte_above(word, byte) - zero); };
+        return product<T>(pair_of(above(which), above(which + 2)), scale);
     } else {
-        const float even = byte_above(word, which) - bits_as<float>(zero);
-        return product<T>(pair_of(T(even), T(byte_above(word, which + 2) - bits_as<float>(zero))), scale);
+        uint32_t codes;
+        if constexpr (BITS == 4)
+            codes = word >> (8 * which + 4 * odd) & 0x000f000f | powers;
+        else
+            codes = __byte_perm(word, powers >> 8, 0x4240 | which * 0x0101);
+        return product<T>(difference<T>(codes, twice(group.zeros[tile][0], which)), scale);
     }
 }
 
@@ -195,7 +198,7 @@ few_rows(const T *a, const uint8_t *packed, const T *scales, const uint8_t *zero
     }
     for (int step = begin, until = begin; step < end; ++step) {
         if (step == until) {
-            spread<T, BITS>(group, read, powers);
+            prepare<T, BITS>(group, read, powers);
             until = shared * steps;
             fetch_group();
         }
