@@ -78,10 +78,10 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "collective" in metafunc.fixturenames:
         collectives = metafunc.config.stash[SESSION].collectives
         metafunc.parametrize("collective", collectives, ids=[subject.id for subject in collectives])
-    if "kept" in metafunc.fixturenames:
+    if "held_together" in metafunc.fixturenames:
         collectives = metafunc.config.stash[SESSION].collectives
-        kept = collectives if settings().max_examples > options.DEPTHS["smoke"] else in_turn(collectives)
-        metafunc.parametrize("kept", kept, ids=[subject.id for subject in kept])
+        several = collectives if settings().max_examples > options.DEPTHS["smoke"] else in_turn(collectives)
+        metafunc.parametrize("held_together", several, ids=[subject.id for subject in several])
     if "facing" in metafunc.fixturenames:
         places = facing(metafunc.config.stash[SESSION].collectives)
         metafunc.parametrize("facing", list(places.items()), ids=list(places))

@@ -19,9 +19,9 @@ def test_collectives(collective: Subject, conclude: Callable[..., None]) -> None
     conclude(collective, suite="collectives")
 
 
-def test_contracts(kept: Subject, run: Run, conclude: Callable[..., None]) -> None:
+def test_contracts(held_together: Subject, run: Run, conclude: Callable[..., None]) -> None:
     """No contract is broken on drawn cases: what was in the tensors, lies around, or is sent with them is no matter."""
-    conclude(kept, suite="contracts", asking=Keeping(run, OF_RANKS))
+    conclude(held_together, suite="contracts", asking=Keeping(run, OF_RANKS))
 
 
 def test_agreement(facing: tuple[str, Sequence[Subject]], agree: Callable[..., None]) -> None:

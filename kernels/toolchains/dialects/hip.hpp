@@ -24,3 +24,9 @@
 // A warp of these kernels is 32 lanes that follow each other, of which a wave may have 64.
 #define __shfl_sync(mask, value, source) __shfl(value, source, 32)
 #define __shfl_xor_sync(mask, value, bits) __shfl_xor(value, bits, 32)
+
+// Its lanes go on together, of which the compiler has to be told; HIP has a name for it since ROCm 7 alone.
+#define __syncwarp()                                      \
+    (__builtin_amdgcn_fence(__ATOMIC_RELEASE, "wavefront"), \
+     __builtin_amdgcn_wave_barrier(),                       \
+     __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "wavefront"))

@@ -37,7 +37,8 @@ extern "C" hipError_t hipLaunchKernel(const void *, dim3, dim3, void **, size_t,
     template <typename T>                                            \
     __device__ T __shfl_sync(mask, T value, int source, int lanes);  \
     template <typename T>                                            \
-    __device__ T __shfl_xor_sync(mask, T value, int bits, int lanes);
+    __device__ T __shfl_xor_sync(mask, T value, int bits, int lanes); \
+    __device__ void __syncwarp(mask = (mask)-1);
 
 __device__ void __syncthreads();
 __device__ void __trap();
